@@ -1,6 +1,8 @@
 //! The choice of the next ready loop: by priority, in turns within a priority, without starvation.
 
 use ringspin_ringbuf::ReadySet;
+use ringspin_ringbuf::ready_set::Members;
+use std::cmp::Reverse;
 
 /// Limit of the events in a row from loops of the highest priority while others are ready. Then one
 /// event of the others is dispatched, in turns among them all; but not directly before an event of
@@ -11,7 +13,7 @@ const STREAK_MAX: u32 = 16;
 /// so that a node whose inputs arrive together handles them together.
 const TURN_MAX: u32 = 4;
 
-/// Picks among the rings of one worker, which are sorted by descending priority.
+/// Picks among the rings of one worker.
 ///
 /// Within a priority it goes round: after the turn of ring `i` comes the next ready one above `i`.
 /// Rings that lie in the order of their chains are thus served along the chain, in one round. When
@@ -19,25 +21,28 @@ const TURN_MAX: u32 = 4;
 /// at once comes first does not depend on what ran before the pause.
 #[derive(Clone, Debug)]
 pub struct Picker {
+    /// By descending priority.
     classes: Vec<Class>,
     /// Picks since a lower priority than the highest ready one had its turn.
     streak: u32,
     /// The ring at which the search for the next one of lower priority starts.
     relief: usize,
-    /// The class of the last pick.
-    last: usize,
+    /// The priority of the last pick; the highest one at first.
+    last: u8,
 }
 
 /// The rings of one priority. Each pick writes to it, hence on a cache line of its own.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 struct Class {
-    /// The index at which the class after this one starts.
-    end: usize,
     /// The ring at which the round continues: the one whose turn it is, or the one after it.
     cursor: usize,
     /// The number of events that the ring at the cursor has had in its turn.
     turn: u32,
+    priority: u8,
+    members: Members,
+    /// The rings of all lower priorities.
+    lower: Members,
 }
 
 impl Class {
@@ -54,16 +59,37 @@ impl Class {
 }
 
 impl Picker {
-    /// Creates a picker for rings with these priorities, which descend.
+    /// Creates a picker for rings `0..` with these priorities.
     pub fn new(priorities: &[u8]) -> Self {
-        debug_assert!(priorities.is_sorted_by(|a, b| a >= b));
-        let mut classes: Vec<Class> = Vec::new();
-        let mut start = 0;
-        for class in priorities.chunk_by(|a, b| a == b) {
-            classes.push(Class { end: start + class.len(), cursor: start, turn: 0 });
-            start += class.len();
-        }
-        Self { classes, streak: 0, relief: 0, last: 0 }
+        let mut picker = Self { classes: Vec::new(), streak: 0, relief: 0, last: u8::MAX };
+        priorities.iter().enumerate().for_each(|(ring, priority)| picker.add(ring, *priority));
+        picker
+    }
+
+    /// Adds ring `index`. A ready ring that was not added is picked when no other one is ready, or
+    /// as if it had been, while all rings have the same priority.
+    pub fn add(&mut self, index: usize, priority: u8) {
+        let key = |class: &Class| Reverse(class.priority);
+        let at = self.classes.binary_search_by_key(&Reverse(priority), key).unwrap_or_else(|at| {
+            let mut lower = Members::default();
+            for class in &self.classes[at..] {
+                class.members.iter().for_each(|ring| lower.insert(ring));
+            }
+            let members = Members::default();
+            self.classes.insert(at, Class { cursor: 0, turn: 0, priority, members, lower });
+            at
+        });
+        self.classes[at].members.insert(index);
+        self.classes[..at].iter_mut().for_each(|class| class.lower.insert(index));
+    }
+
+    /// Removes ring `index`, if it was added.
+    pub fn remove(&mut self, index: usize) {
+        self.classes.iter_mut().for_each(|class| {
+            class.members.remove(index);
+            class.lower.remove(index);
+        });
+        self.classes.retain(|class| !class.members.is_empty());
     }
 
     /// The next ring to serve, if any is ready. Constant time, plus the number of priorities if
@@ -83,39 +109,33 @@ impl Picker {
     /// Starts the rounds at the first ring of each priority. To be called when nothing is ready:
     /// the set may still have a mark then, which stands for no event.
     pub(crate) fn start_anew(&mut self) {
-        let mut start = 0;
         for class in &mut self.classes {
-            (class.cursor, class.turn) = (start, 0);
-            start = class.end;
+            (class.cursor, class.turn) = (0, 0);
         }
-        (self.streak, self.relief, self.last) = (0, 0, 0);
+        (self.streak, self.relief, self.last) = (0, 0, u8::MAX);
     }
 
     fn pick_by_priority(&mut self, set: &ReadySet) -> Option<usize> {
-        let first = set.next(0)?;
-        let highest = self.class_of(first)?;
-        let has_risen = highest < std::mem::replace(&mut self.last, highest);
-        let class = &mut self.classes[highest];
-        let below = |start| set.next(start).filter(|&index| index >= class.end);
-        match below(self.relief.max(class.end)).or_else(|| below(class.end)) {
+        let next = |class: &mut Class| set.next_in(class.cursor, &class.members);
+        let first = self.classes.iter_mut().find_map(|class| Some((next(class)?, class)));
+        let Some((index, class)) = first else {
+            return set.next(0); // a ring that was not added yet
+        };
+        let has_risen = class.priority > std::mem::replace(&mut self.last, class.priority);
+        match set.next_in(self.relief, &class.lower) {
             None => self.streak = 0,
             Some(_) if self.streak < STREAK_MAX || has_risen => self.streak += 1,
             Some(lower) => {
                 self.streak = 0;
                 self.relief = lower + 1;
-                self.last = self.class_of(lower)?;
+                let of = self.classes.iter().find(|class| class.members.contains(lower))?;
+                self.last = of.priority;
                 return Some(lower);
             }
         }
         // Go round within the class, from where the last round stopped.
-        let next = set.next(class.cursor);
-        let index = next.filter(|next| (class.cursor..class.end).contains(next)).unwrap_or(first);
         class.serve(index);
         Some(index)
-    }
-
-    fn class_of(&self, index: usize) -> Option<usize> {
-        self.classes.iter().position(|class| index < class.end)
     }
 }
 
@@ -207,6 +227,46 @@ mod tests {
                 assert_eq!(picker.pick(&set), None);
             }
         }
+    }
+
+    #[test]
+    fn ring_that_is_added_is_picked_by_its_priority_until_it_is_removed() {
+        let set = ReadySet::new(2);
+        set.reserve(200);
+        let mut picker = Picker::new(&[5, 5]);
+        for (index, priority) in [(2, 9), (100, 0), (101, 5), (150, 7)] {
+            picker.add(index, priority);
+        }
+        let picks = |picker: &mut Picker, ready: &[usize]| {
+            ready.iter().for_each(|index| set.mark(*index));
+            let mut picked = Vec::new();
+            while let Some(index) = picker.pick(&set) {
+                picked.push(index);
+                set.clear(index);
+            }
+            picked
+        };
+        let all = [0, 1, 2, 100, 101, 150];
+        assert_eq!(picks(&mut picker, &all), [2, 150, 0, 1, 101, 100]);
+        picker.remove(2);
+        picker.remove(101);
+        assert_eq!(picks(&mut picker, &all), [150, 0, 1, 100, 2, 101], "removed ones come last");
+        picker.add(2, 0);
+        assert_eq!(picks(&mut picker, &[2, 100, 1]), [1, 2, 100]);
+        [0, 1, 150].iter().for_each(|index| picker.remove(*index));
+        assert_eq!((picker.classes.len(), picks(&mut picker, &[2, 100])), (1, vec![2, 100]));
+    }
+
+    #[test]
+    fn rings_added_in_any_order_are_picked_like_sorted_ones() {
+        // By their priority and number: 0 and 1, 2, 3 and 4.
+        let (sorted, mixed) = ([7, 7, 3, 0, 0], [(3, 0), (2, 3), (0, 7), (4, 0), (1, 7)]);
+        let set = ReadySet::new(5);
+        let mut added = Picker::new(&[]);
+        mixed.into_iter().for_each(|(index, priority)| added.add(index, priority));
+        (0..5).for_each(|index| set.mark(index));
+        let expected = picks(&sorted, &[0, 1, 2, 3, 4], 500);
+        assert!(expected.into_iter().all(|index| added.pick(&set) == Some(index)));
     }
 
     #[test]

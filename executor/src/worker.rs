@@ -299,11 +299,11 @@ impl Worker {
             let Some(index) = self.pick() else {
                 break;
             };
-            if left[index] == 0 {
+            let Some(left) = left.get_mut(index).filter(|left| **left > 0) else {
                 self.inbox.set_aside(index); // until below
                 continue;
-            }
-            left[index] -= 1;
+            };
+            *left -= 1;
             dispatched += u64::from(self.dispatch_from(index).is_some());
         }
         self.inbox.mark_all();

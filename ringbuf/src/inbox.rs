@@ -46,25 +46,25 @@
 //! * Nothing is dispatched twice, and nothing is lost.
 //!
 //! All of this is lock-free, and without allocation.
+//!
+//! # Rings and tokens that come and go
+//! A [`Registrar`] adds and removes them while the worker works. The worker [adopts](Inbox::adopt)
+//! the changes now and then, and at the latest when it meets a ring or a token that it does not
+//! know. A caller may meet a token that it does not know, too: then at least one event of it is
+//! pending.
 
+pub use crate::announcer::{Announce, Announcer};
 use crate::counter::Notice;
 use crate::entry_line::EntryLine;
 use crate::keep_last::{self, Pushed};
 use crate::pool::Shared;
 use crate::ready;
 use crate::ready_set::ReadySet;
+pub use crate::registrar::Registrar;
+use crate::registrar::{News, Registry};
 use crate::sync::{Arc, omitted, step, store_load};
 use std::collections::VecDeque;
 use std::time::Duration;
-
-/// How a worker is told of an event that is pending.
-pub trait Announce {
-    /// One more event is pending.
-    fn announce(&self);
-    /// An event is pending that has taken the place of another one, whose announcement may not have
-    /// been made yet.
-    fn remind(&self);
-}
 
 /// Appends `message` to `queue`, and tells the worker through `ready`. Returns the message that had
 /// to give way. Lock-free.
@@ -105,70 +105,6 @@ pub fn notify<'a, A: Announce + 'a>(notice: &Notice, ready: impl FnOnce() -> Opt
     }
 }
 
-/// Announces the events of one token; clones do the same, from any thread.
-#[derive(Clone, Debug)]
-pub struct Announcer {
-    ring: ready::Producer,
-    set: Arc<ReadySet>,
-    /// The ring's index in the set.
-    index: u32,
-    token: u32,
-    attention: Arc<ReadySet>,
-}
-
-impl Announcer {
-    /// The token that it announces.
-    #[inline]
-    pub fn token(&self) -> u32 {
-        self.token
-    }
-
-    /// Pushes the token without a mark in the ready set, for a worker that polls its one ring and
-    /// never sleeps.
-    ///
-    /// # Panics
-    /// If the ready ring is full.
-    #[inline]
-    pub fn push_unmarked(&self) {
-        self.ring.push(self.token).expect("a ready ring holds a token for each pending event");
-    }
-
-    /// Announces an event as [`announce`](Announce::announce) does. Returns false if the ring had
-    /// no place for the token, and the worker's attention was called instead. Lock-free.
-    #[inline]
-    pub fn try_announce(&self) -> bool {
-        // The ring has a place for each pending event. Only the late tokens of stragglers may be
-        // too many.
-        if self.ring.push(self.token).is_err() {
-            self.remind();
-            return false;
-        }
-        step!("token.queued");
-        // A mark that stands saves the exchange of a cache line that the worker polls. Either it is
-        // seen to be cleared, or the worker that clears it sees the token.
-        store_load!("inbox.announced");
-        if !self.set.is_marked_awake(self.index as usize) {
-            self.set.mark(self.index as usize);
-        }
-        true
-    }
-}
-
-impl Announce for Announcer {
-    #[inline]
-    fn announce(&self) {
-        self.try_announce();
-    }
-
-    fn remind(&self) {
-        if !omitted!("inbox.attention") {
-            self.attention.mark(self.token as usize);
-        }
-        step!("attention.called");
-        self.set.mark(self.index as usize);
-    }
-}
-
 /// An event whose turn has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
@@ -191,7 +127,7 @@ impl Turn {
 /// The taking side: the ready rings of one worker, and its ready set.
 ///
 /// The `pending` that its methods are given tells how many events of a token are pending, at least:
-/// one, if any is.
+/// one, if any is. Of a token that the caller does not know yet, it is one.
 #[derive(Debug)]
 pub struct Inbox {
     set: Arc<ReadySet>,
@@ -201,14 +137,16 @@ pub struct Inbox {
     /// Where the next look at them starts.
     cursor: usize,
     /// By token.
-    tokens: Box<[Token]>,
+    tokens: Vec<Token>,
+    registrar: Registrar,
+    /// Removed tokens that may be in their ring, before a position.
+    leaving: Vec<Note>,
 }
 
 /// Each pop writes to it, hence on cache lines of its own.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Ring {
-    producer: ready::Producer,
     consumer: ready::Consumer,
     /// The position up to which tokens were seen.
     seen: u64,
@@ -218,15 +156,16 @@ struct Ring {
     notes: VecDeque<Note>,
 }
 
-/// How many events of a token were pending when the ring ended at a position.
+/// A token, and the position where its ring ended.
 #[derive(Clone, Copy, Debug)]
 struct Note {
     token: u32,
     until: u64,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Token {
+    /// [`NO_RING`] if the token is free, or not adopted.
     ring: u32,
     /// Whether there is a note of it.
     is_noted: bool,
@@ -234,12 +173,18 @@ struct Token {
     left: u32,
 }
 
+const NO_RING: u32 = u32::MAX;
+
+impl Token {
+    const FREE: Self = Self { ring: NO_RING, is_noted: false, left: 0 };
+}
+
 impl Inbox {
     /// An inbox with a ready ring for each of `capacities`, the most events that may be pending
     /// there, and with tokens `0..tokens`.
     ///
     /// # Panics
-    /// If a capacity is zero or above 2^24.
+    /// If a capacity is 2^24 or more.
     pub fn new(capacities: &[usize], tokens: usize) -> Self {
         Self::with_lines(capacities.iter().map(|&capacity| (capacity, None)), tokens)
     }
@@ -250,21 +195,26 @@ impl Inbox {
         rings: impl IntoIterator<Item = (usize, Option<EntryLine>)>,
         tokens: usize,
     ) -> Self {
-        let ring = |(capacity, line): (usize, Option<EntryLine>)| {
-            let (producer, consumer) = match &line {
-                Some(line) => ready::ring_on(line, capacity),
-                None => ready::ring(capacity),
-            };
-            Ring { producer, consumer, seen: 0, tokens: 0, notes: VecDeque::new() }
-        };
-        let rings: Vec<Ring> = rings.into_iter().map(ring).collect();
-        Self {
-            set: Arc::new(ReadySet::new(rings.len())),
-            rings,
-            attention: Arc::new(ReadySet::new(tokens)),
-            cursor: 0,
-            tokens: vec![Token::default(); tokens].into(),
+        let rings: Vec<_> = rings.into_iter().collect();
+        let mut inbox = Self::with_room(rings.len(), tokens);
+        for (events, line) in rings {
+            inbox.registrar.add_ring(events, line);
+            inbox.registrar.lock().keep_room(events);
         }
+        inbox.adopt();
+        (0..tokens).for_each(|_| inbox.registrar.lock().reserve_token());
+        inbox.tokens.resize(tokens, Token::FREE);
+        inbox
+    }
+
+    /// An inbox without rings and tokens. Looking for events is fastest among up to `rings` rings
+    /// if these are no more than 62; more can be added.
+    pub fn with_room(rings: usize, tokens: usize) -> Self {
+        let set = Arc::new(ReadySet::new(rings));
+        let attention = Arc::new(ReadySet::new(tokens));
+        let registrar = Registrar::new(set.clone(), attention.clone());
+        let (rings, tokens, leaving) = (Vec::new(), Vec::new(), Vec::new());
+        Self { set, rings, attention, cursor: 0, tokens, registrar, leaving }
     }
 
     /// The announcer of `token`, whose events go to ring `index`. To be asked for once.
@@ -272,17 +222,105 @@ impl Inbox {
     /// # Panics
     /// If there is no such token or ring.
     pub fn announcer(&mut self, index: usize, token: u32) -> Announcer {
-        let ring = &mut self.rings[index];
-        self.tokens[token as usize].ring = index as u32;
-        ring.tokens += 1;
-        ring.notes.reserve(ring.tokens);
-        Announcer {
-            ring: ring.producer.clone(),
-            set: self.set.clone(),
-            index: index as u32,
-            token,
-            attention: self.attention.clone(),
+        let announcer = self.registrar.lock().announcer_of(&self.registrar, index, token);
+        self.token_added(token, index as u32);
+        announcer
+    }
+
+    /// The registrar that adds rings and tokens, and removes them.
+    pub fn registrar(&self) -> Registrar {
+        self.registrar.clone()
+    }
+
+    /// Takes over rings and tokens that were added, and lets those be used again that were removed
+    /// and are in no ring any more. Cheap if there is nothing to do.
+    #[inline]
+    pub fn adopt(&mut self) {
+        if self.registrar.has_news() || !self.leaving.is_empty() {
+            self.adopt_changes();
         }
+    }
+
+    #[cold]
+    fn adopt_changes(&mut self) {
+        let registrar = self.registrar.clone();
+        let registry = &mut *registrar.lock();
+        for news in registrar.take_news(registry) {
+            match news {
+                News::RingAdded(consumer) => {
+                    let ring = Ring { consumer, seen: 0, tokens: 0, notes: VecDeque::new() };
+                    self.rings.push(ring);
+                }
+                News::TokenAdded { token, ring } => self.token_added(token, ring),
+                News::TokenRemoved(token) => self.token_removed(token),
+                News::RingRemoved(ring) => self.ring_removed(registry, ring),
+            }
+        }
+        self.free_tokens(registry);
+    }
+
+    fn token_added(&mut self, token: u32, ring: u32) {
+        if self.tokens.len() <= token as usize {
+            self.tokens.resize(token as usize + 1, Token::FREE);
+        }
+        self.tokens[token as usize] = Token { ring, ..Token::FREE };
+        let Ring { tokens, notes, .. } = &mut self.rings[ring as usize];
+        *tokens += 1;
+        notes.reserve(tokens.saturating_sub(notes.len()));
+    }
+
+    /// Forgets what was noted of a token, and notes where its ring ends.
+    fn token_removed(&mut self, token: u32) {
+        let of = &mut self.tokens[token as usize];
+        let ring = &mut self.rings[of.ring as usize];
+        if of.is_noted {
+            ring.notes.retain(|note| note.token != token);
+            of.is_noted = false;
+        }
+        self.attention.clear(token as usize);
+        ring.seen = ring.consumer.end_after(ring.seen);
+        self.leaving.push(Note { token, until: ring.seen });
+    }
+
+    /// Empties a ring that no thread announces to any more.
+    fn ring_removed(&mut self, registry: &mut Registry, ring: u32) {
+        let Ring { consumer, .. } = &mut self.rings[ring as usize];
+        while consumer.pop().is_some() {}
+        self.set.clear(ring as usize);
+        self.free_tokens(registry);
+        registry.free_ring(ring);
+    }
+
+    /// Lets tokens be used again whose ring is popped up to where it ended.
+    fn free_tokens(&mut self, registry: &mut Registry) {
+        let Self { rings, tokens, leaving, .. } = self;
+        leaving.retain(|&Note { token, until }| {
+            let of = &mut tokens[token as usize];
+            let ring = &mut rings[of.ring as usize];
+            let is_in_ring = until.wrapping_sub(ring.consumer.head()) as i64 > 0;
+            if !is_in_ring {
+                ring.tokens -= 1;
+                *of = Token::FREE;
+                registry.free_token(token);
+            }
+            is_in_ring
+        });
+    }
+
+    #[cfg(all(test, not(ringbuf_loom)))]
+    pub(crate) fn attention_is_empty(&self) -> bool {
+        self.attention.is_empty()
+    }
+
+    /// Whether a token is in use, perhaps after adopting what is new.
+    fn knows(&mut self, token: u32) -> bool {
+        let knows = |inbox: &Self| {
+            inbox.tokens.get(token as usize).is_some_and(|token| token.ring != NO_RING)
+        };
+        if !knows(self) {
+            self.adopt_changes();
+        }
+        knows(self)
     }
 
     /// The set of ready loops, to wait on.
@@ -298,7 +336,7 @@ impl Inbox {
         self.rings[index].consumer.pop()
     }
 
-    /// How many rings there are.
+    /// How many rings were adopted.
     pub fn rings(&self) -> usize {
         self.rings.len()
     }
@@ -314,12 +352,18 @@ impl Inbox {
         self.rings.iter().map(|ring| ring.consumer.len()).sum()
     }
 
-    /// The next event of ring `index`. Afterwards the caller dispatches it, and calls
-    /// [`look_again`](Self::look_again) and [`rest`](Self::rest).
+    /// The next event of ring `index`, which is adopted if it is new. Afterwards the caller
+    /// dispatches it, and calls [`look_again`](Self::look_again) and [`rest`](Self::rest).
+    ///
+    /// # Panics
+    /// If there is no such ring.
     #[inline]
     pub fn next(&mut self, index: usize, pending: impl Fn(u32) -> usize) -> Option<Turn> {
         if !self.attention.is_empty() {
             self.attend(&pending);
+        }
+        if index >= self.rings.len() {
+            self.adopt_changes();
         }
         if self.is_due(index)
             && let Some(token) = self.straggler(index, &pending)
@@ -327,8 +371,9 @@ impl Inbox {
             return Some(Turn::Straggler(token));
         }
         let token = self.rings[index].consumer.pop()?;
-        if !self.rings[index].notes.is_empty() {
-            let of = &mut self.tokens[token as usize];
+        if !self.rings[index].notes.is_empty()
+            && let Some(of) = self.tokens.get_mut(token as usize)
+        {
             of.left = of.left.saturating_sub(1);
         }
         Some(Turn::Announced(token))
@@ -348,23 +393,27 @@ impl Inbox {
         if let Some(token) = self.attention.next(self.cursor) {
             self.cursor = token + 1;
             self.attention.clear(token);
-            self.note(token as u32, pending(token as u32));
-            // The thread that called attention may be suspended before this.
-            self.set.mark(self.tokens[token].ring as usize);
+            // It may have been called because the ring was full.
+            self.adopt();
+            if self.knows(token as u32) {
+                self.note(token as u32, pending(token as u32));
+                // The thread that called attention may be suspended before this.
+                self.set.mark(self.tokens[token].ring as usize);
+            }
         }
     }
 
     /// Whether [`look_again`](Self::look_again) would do nothing.
     #[inline]
     pub fn is_noted(&self, token: u32) -> bool {
-        self.tokens[token as usize].is_noted
+        self.tokens.get(token as usize).is_some_and(|token| token.is_noted)
     }
 
     /// After a dispatch for `token`, if another event of it is pending: sees to it that it is
     /// dispatched, should no token of it come.
     #[cold]
     pub fn look_again(&mut self, token: u32, pending: impl Fn(u32) -> usize) {
-        if !omitted!("inbox.look_again") && !self.tokens[token as usize].is_noted {
+        if !omitted!("inbox.look_again") && !self.is_noted(token) && self.knows(token) {
             self.note(token, pending(token));
         }
     }
@@ -443,13 +492,16 @@ impl Inbox {
 
     #[inline]
     fn is_idle(&self, index: usize) -> bool {
-        let ring = &self.rings[index];
-        ring.consumer.is_empty() && ring.notes.is_empty() && self.attention.is_empty()
+        // A ring that is not adopted has work: for `next`, which adopts it.
+        self.rings.get(index).is_some_and(|ring| {
+            ring.consumer.is_empty() && ring.notes.is_empty() && self.attention.is_empty()
+        })
     }
 
     /// How many events of ring `index` can be dispatched now, one after the other, at least; notes
     /// first what attention was called to.
     pub fn ready_now(&mut self, index: usize, pending: impl Fn(u32) -> usize) -> usize {
+        self.adopt();
         for _ in 0..self.tokens.len() {
             if self.attention.is_empty() {
                 break;
@@ -469,7 +521,8 @@ impl Inbox {
     }
 
     /// Marks every ring in which something is left to do.
-    pub fn mark_all(&self) {
+    pub fn mark_all(&mut self) {
+        self.adopt();
         store_load!("inbox.cleared");
         let waiting = (0..self.rings.len()).filter(|&index| !self.is_idle(index));
         waiting.for_each(|index| self.set.mark(index));

@@ -46,6 +46,8 @@ extern crate alloc;
 
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub mod announcements;
+#[cfg(feature = "std")]
+mod announcer;
 #[cfg(feature = "alloc")]
 mod blocks;
 mod cells;
@@ -59,6 +61,8 @@ pub mod inbox;
 #[cfg(feature = "std")]
 pub mod keep_last;
 pub mod keep_last_static;
+#[cfg(feature = "std")]
+mod leaves;
 #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
 pub mod multiplexer;
 #[cfg(feature = "std")]
@@ -73,6 +77,8 @@ pub mod ready;
 pub mod ready_set;
 #[cfg(feature = "std")]
 pub mod reclaim;
+#[cfg(feature = "std")]
+mod registrar;
 #[cfg(feature = "std")]
 mod sleeper;
 #[cfg(feature = "std")]
@@ -97,13 +103,15 @@ pub use counter::{Counter, Flag, FollowedTime, Latest, Notice, Permits, Request}
 #[cfg(feature = "std")]
 pub use entry_line::EntryLine;
 #[cfg(feature = "std")]
-pub use inbox::{Announce, Announcer, Inbox};
+pub use inbox::{Announce, Announcer, Inbox, Registrar};
 #[cfg(feature = "std")]
 pub use notifier::Notifier;
 #[cfg(feature = "std")]
 pub use pool::{Pool, Shared};
 #[cfg(feature = "alloc")]
 pub use prefetch::{CacheLines, PrefetchPlan};
+#[cfg(all(feature = "alloc", target_has_atomic = "64"))]
+pub use ready::MAX_TOKEN;
 #[cfg(feature = "std")]
 pub use ready_set::ReadySet;
 #[cfg(feature = "std")]
@@ -111,5 +119,3 @@ pub use table::Table;
 pub use ticks::ticks;
 #[cfg(feature = "std")]
 pub use wait::{Signal, Wait, WaitStrategy};
-#[cfg(all(feature = "alloc", target_has_atomic = "64"))]
-pub use word::MAX_VALUE as MAX_TOKEN;

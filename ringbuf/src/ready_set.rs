@@ -1,8 +1,10 @@
 //! The event loops of a worker that have work, as a bitmap, and the worker's sleep until one has.
 //!
-//! With up to 63 loops the summary word holds one bit per loop. With more, each summary bit stands
-//! for a few leaf words that hold the loops' bits, so that finding the next loop stays cheap with
-//! ten thousand of them. One further bit of the summary says that the worker sleeps:
+//! In a set that is created for up to 62 loops, the summary word holds one bit per loop. Loops that
+//! are [added](ReadySet::reserve) later share the other bits, and those of a larger set share them
+//! all: each such bit stands for a group of leaf words that hold the loops' bits, so that finding
+//! the next loop stays cheap with ten thousand of them. One further bit of the summary says that
+//! the worker sleeps:
 //!
 //! | bit | set if | can't be set when |
 //! |-----|--------|-------------------|
@@ -15,6 +17,7 @@
 //! nothing: every other producer sets the whole path itself, and wakes the worker itself as long as
 //! that sleeps.
 
+use crate::leaves::{LEAF_BITS, Leaves};
 use crate::sleeper::Sleeper;
 use crate::sync::{AtomicU64, order, park_timeout, step, total_order};
 use crossbeam_utils::CachePadded;
@@ -22,15 +25,18 @@ use std::time::Duration;
 
 const SLEEPING: u64 = 1 << 63;
 const SUMMARY_BITS: usize = 63;
-const LEAF_BITS: usize = 64;
+/// The number of loops with a bit of their own in a set that is created for no more than these.
+const DIRECT_MIN: usize = 31;
 
 /// The ready loops of one worker: marked by any thread, searched, cleared and slept on by the
 /// worker.
 #[derive(Debug)]
 pub struct ReadySet {
     summary: CachePadded<AtomicU64>,
-    leaves: Box<[AtomicU64]>,
-    leaves_per_bit: usize,
+    /// The loops below this number have a bit of their own in the summary. Bit `direct + n` stands
+    /// for group `n` of the leaves.
+    direct: usize,
+    leaves: Leaves,
     /// The thread to unpark.
     sleeper: Sleeper,
 }
@@ -38,12 +44,24 @@ pub struct ReadySet {
 impl ReadySet {
     /// A set for loops `0..loops`, none of them ready.
     pub fn new(loops: usize) -> Self {
-        let leaves = if loops <= SUMMARY_BITS { 0 } else { loops.div_ceil(LEAF_BITS) };
+        let is_direct = loops < SUMMARY_BITS;
+        let direct = if is_direct { loops.max(DIRECT_MIN) } else { 0 };
         Self {
             summary: CachePadded::new(AtomicU64::new(0)),
-            leaves: (0..leaves).map(|_| AtomicU64::new(0)).collect(),
-            leaves_per_bit: leaves.div_ceil(SUMMARY_BITS).max(1),
+            direct,
+            leaves: Leaves::new(if is_direct { 0 } else { loops }, SUMMARY_BITS - direct),
             sleeper: Sleeper::new(),
+        }
+    }
+
+    /// Makes room for loops `0..loops`. May run while loops of the set are marked and searched, but
+    /// calls must not overlap.
+    ///
+    /// # Panics
+    /// If `loops` is above 2^24.
+    pub fn reserve(&self, loops: usize) {
+        if loops > self.direct {
+            self.leaves.reserve(loops);
         }
     }
 
@@ -60,15 +78,7 @@ impl ReadySet {
     /// The first half of [`mark`](Self::mark): true if the worker has to be woken.
     #[inline]
     pub(crate) fn set_mark(&self, index: usize) -> bool {
-        let bit = if self.leaves.is_empty() {
-            index
-        } else {
-            let leaf = index / LEAF_BITS;
-            // "ready_set.leaf": pairs with "ready_set.leaf_next" and "ready_set.leaf_clear".
-            self.leaves[leaf].fetch_or(1 << (index % LEAF_BITS), order!(Release, "ready_set.leaf"));
-            step!("mark.leaf");
-            leaf / self.leaves_per_bit
-        };
+        let bit = if index < self.direct { index } else { self.mark_leaf(index) };
         // "ready_set.mark": pairs with "ready_set.next", "ready_set.clear" and
         // "ready_set.group_clear": either this comes first, and the worker that clears the bit then
         // sees what the marker pushed before, or the bit is set afterwards. Acquires from
@@ -76,13 +86,23 @@ impl ReadySet {
         self.summary.fetch_or(1 << bit, order!(AcqRel, "ready_set.mark")) & SLEEPING != 0
     }
 
+    /// Sets the bit in the leaf of `index`, and returns the bit of its group in the summary.
+    #[inline]
+    fn mark_leaf(&self, index: usize) -> usize {
+        let (leaf, group) = self.leaves.leaf(index / LEAF_BITS);
+        // "ready_set.leaf": pairs with "leaves.next" and "ready_set.leaf_clear".
+        leaf.fetch_or(1 << (index % LEAF_BITS), order!(Release, "ready_set.leaf"));
+        step!("mark.leaf");
+        self.direct + group
+    }
+
     /// Whether `index` is marked, and the worker does not sleep: then a [`mark`](Self::mark) would
-    /// change nothing. Always false for a set with leaves.
+    /// change nothing. Always false for a loop without a bit of its own in the summary.
     #[inline]
     pub(crate) fn is_marked_awake(&self, index: usize) -> bool {
         // "ready_set.glance": in the total order for the sake of `Announcer::try_announce`.
         let summary = self.summary.load(total_order!(Relaxed, "ready_set.glance"));
-        self.leaves.is_empty() && summary & (SLEEPING | 1 << index) == 1 << index
+        index < self.direct && summary & (SLEEPING | 1 << index) == 1 << index
     }
 
     /// Wakes the worker whatever it does: a sleeping one looks again, one that is about to park
@@ -102,97 +122,100 @@ impl ReadySet {
         self.summary.load(order!(Relaxed, "ready_set.peek")) & !SLEEPING == 0
     }
 
-    /// The one loop that is marked, if it is the only one; `None` also for a set with leaves.
+    /// The one loop that is marked, if it is the only one and has a bit of its own in the summary.
     #[inline]
     pub(crate) fn only(&self) -> Option<usize> {
         // A hint, like the look of `is_empty`.
         let summary = self.summary.load(order!(Relaxed, "ready_set.peek")) & !SLEEPING;
-        let is_one = self.leaves.is_empty() && summary.is_power_of_two();
+        let is_one = summary.is_power_of_two() && summary >> self.direct == 0;
         is_one.then(|| summary.trailing_zeros() as usize)
     }
 
     /// The first ready loop at or after `start`, else the first from the beginning. What its marker
     /// did before is visible to the caller. Only the worker asks. Takes a constant number of steps
-    /// for up to 4,000 loops, then a few more.
+    /// for up to 4,000 loops, then a few more; a few more also among loops that were added.
     #[inline]
     pub fn next(&self, start: usize) -> Option<usize> {
         let summary = self.summary.load(order!(Acquire, "ready_set.next")) & !SLEEPING;
         if summary == 0 {
             return None;
         }
-        if self.leaves.is_empty() {
+        if summary >> self.direct == 0 {
             return Some(cyclic_bit(summary, start));
         }
-        self.next_in_leaves(summary, start)
+        let found = self.find(summary, start, |_| u64::MAX);
+        if found.is_none() {
+            self.clear_empty_groups(summary);
+        }
+        found
     }
 
-    fn next_in_leaves(&self, summary: u64, start: usize) -> Option<usize> {
-        let (leaf, offset) = (start / LEAF_BITS, start % LEAF_BITS);
-        let read = |leaf: usize| match self.leaves.get(leaf) {
-            Some(leaf) => leaf.load(order!(Acquire, "ready_set.leaf_next")),
-            None => 0,
-        };
-        let rest = read(leaf) & (u64::MAX << offset);
-        if rest != 0 {
-            return Some(leaf * LEAF_BITS + rest.trailing_zeros() as usize);
+    /// Searches like [`next`](Self::next), among the `members` only.
+    #[inline]
+    pub fn next_in(&self, start: usize, members: &Members) -> Option<usize> {
+        // "ready_set.next_in": pairs with "ready_set.mark".
+        let summary = self.summary.load(order!(Acquire, "ready_set.next_in")) & !SLEEPING;
+        if summary >> self.direct == 0 {
+            let summary = summary & members.word(0);
+            return (summary != 0).then(|| cyclic_bit(summary, start));
         }
-        let own_group = leaf / self.leaves_per_bit;
-        let first_in = |leaves: std::ops::Range<usize>| {
-            leaves
-                .map(|at| (at, read(at)))
-                .find(|(_, word)| *word != 0)
-                .map(|(at, word)| at * LEAF_BITS + word.trailing_zeros() as usize)
-        };
-        // The rest of this group, then the marked groups after it in a cycle that ends with it.
-        if let Some(found) = first_in(leaf + 1..(own_group + 1) * self.leaves_per_bit) {
-            return Some(found);
-        }
-        let later = if own_group >= 62 { 0 } else { summary & (u64::MAX << (own_group + 1)) };
-        let mut later = later;
-        let mut earlier = summary & !later;
-        while later | earlier != 0 {
-            let word = if later != 0 { &mut later } else { &mut earlier };
-            let group = word.trailing_zeros() as usize;
-            *word &= *word - 1;
-            let leaves = group * self.leaves_per_bit..(group + 1) * self.leaves_per_bit;
-            if let Some(found) = first_in(leaves) {
-                return Some(found);
+        self.find(summary, start, |leaf| members.word(leaf))
+    }
+
+    fn find(
+        &self,
+        summary: u64,
+        start: usize,
+        members: impl Fn(usize) -> u64 + Copy,
+    ) -> Option<usize> {
+        let own = summary & !(u64::MAX << self.direct) & members(0);
+        let marked = summary >> self.direct;
+        let first = |start: usize| {
+            let rest = own & u64::MAX.checked_shl(start as u32).unwrap_or(0);
+            match rest {
+                0 => self.leaves.first(marked, start, members),
+                _ => Some(rest.trailing_zeros() as usize),
             }
-            // A marker sets leaf and summary in two steps. If its loop was found and cleared in
-            // between, the second step left a mark on an empty group, which would forbid sleep.
-            self.clear_group_if_empty(group);
+        };
+        first(start).or_else(|| first(0))
+    }
+
+    /// Takes the marks off groups without a loop. A marker sets leaf and summary in two steps. If
+    /// its loop was found and cleared in between, the second step left a mark on an empty group,
+    /// which would forbid sleep.
+    #[cold]
+    fn clear_empty_groups(&self, summary: u64) {
+        let mut marked = summary >> self.direct;
+        while marked != 0 {
+            self.clear_group_if_empty(marked.trailing_zeros() as usize);
+            marked &= marked - 1;
         }
-        None
     }
 
     /// Takes the mark off `index`. Only the worker calls it, and looks afterwards once more whether
     /// the loop's ring is empty; if not, it [marks](Self::mark) the loop again.
     #[inline]
     pub fn clear(&self, index: usize) {
-        if self.leaves.is_empty() {
+        if index < self.direct {
             // In the total order for the sake of `Inbox::clear_if_idle`.
             self.summary.fetch_and(!(1 << index), total_order!(Acquire, "ready_set.clear"));
             return;
         }
-        let leaf = index / LEAF_BITS;
+        let (leaf, group) = self.leaves.leaf(index / LEAF_BITS);
         let bit = 1 << (index % LEAF_BITS);
-        let before = self.leaves[leaf].fetch_and(!bit, order!(Acquire, "ready_set.leaf_clear"));
+        let before = leaf.fetch_and(!bit, order!(Acquire, "ready_set.leaf_clear"));
         if before & !bit == 0 {
-            self.clear_group_if_empty(leaf / self.leaves_per_bit);
+            self.clear_group_if_empty(group);
         }
     }
 
     /// Takes the mark off a group of leaves unless one of them has a bit.
     fn clear_group_if_empty(&self, group: usize) {
-        let end = self.leaves.len().min((group + 1) * self.leaves_per_bit);
-        let leaves = &self.leaves[group * self.leaves_per_bit..end];
-        // "ready_set.occupied": a guess before "ready_set.group_clear", but reliable after it.
-        let occupied =
-            || leaves.iter().any(|leaf| leaf.load(order!(Relaxed, "ready_set.occupied")) != 0);
-        if !occupied() {
-            self.summary.fetch_and(!(1 << group), order!(Acquire, "ready_set.group_clear"));
-            if occupied() {
-                self.summary.fetch_or(1 << group, order!(Relaxed, "ready_set.restore"));
+        if !self.leaves.is_occupied(group) {
+            let bit = 1 << (self.direct + group);
+            self.summary.fetch_and(!bit, order!(Acquire, "ready_set.group_clear"));
+            if self.leaves.is_occupied(group) {
+                self.summary.fetch_or(bit, order!(Relaxed, "ready_set.restore"));
             }
         }
     }
@@ -223,6 +246,54 @@ impl ReadySet {
     }
 }
 
+/// Some loops of a set, to [search](ReadySet::next_in) among.
+#[derive(Clone, Debug, Default)]
+pub struct Members {
+    words: Vec<u64>,
+}
+
+impl Members {
+    /// Adds a loop, unless it is a member.
+    pub fn insert(&mut self, index: usize) {
+        let word = index / LEAF_BITS;
+        if word >= self.words.len() {
+            self.words.resize(word + 1, 0);
+        }
+        self.words[word] |= 1 << (index % LEAF_BITS);
+    }
+
+    /// Removes a loop. Returns whether it was a member.
+    pub fn remove(&mut self, index: usize) -> bool {
+        let was_member = self.contains(index);
+        if was_member {
+            self.words[index / LEAF_BITS] &= !(1 << (index % LEAF_BITS));
+        }
+        was_member
+    }
+
+    /// Whether a loop is a member.
+    #[inline]
+    pub fn contains(&self, index: usize) -> bool {
+        self.word(index / LEAF_BITS) & 1 << (index % LEAF_BITS) != 0
+    }
+
+    /// Whether there is no member.
+    pub fn is_empty(&self) -> bool {
+        self.words.iter().all(|word| *word == 0)
+    }
+
+    /// The members, in order.
+    pub fn iter(&self) -> impl Iterator<Item = usize> {
+        (0..self.words.len() * LEAF_BITS).filter(|index| self.contains(*index))
+    }
+
+    /// The members among 64 loops.
+    #[inline]
+    fn word(&self, word: usize) -> u64 {
+        self.words.get(word).copied().unwrap_or(0)
+    }
+}
+
 /// The lowest set bit of `word` at or after `start`, else the lowest one.
 #[inline]
 fn cyclic_bit(word: u64, start: usize) -> usize {
@@ -236,29 +307,103 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
+    #[derive(Clone, Debug)]
+    enum Action {
+        Mark(usize),
+        Clear(usize),
+        Grow(usize),
+    }
+
+    fn action() -> impl Strategy<Value = Action> {
+        prop_oneof![
+            8 => any::<usize>().prop_map(Action::Mark),
+            8 => any::<usize>().prop_map(Action::Clear),
+            1 => (1usize..3000).prop_map(Action::Grow),
+        ]
+    }
+
     proptest! {
         #[test]
         fn finds_what_a_sorted_set_finds(
-            loops in prop_oneof![1usize..64, 64usize..300, 4000usize..9000],
-            actions in proptest::collection::vec((any::<bool>(), any::<usize>()), 1..200),
+            initial in prop_oneof![1usize..66, 64usize..300, 4000usize..9000],
+            actions in proptest::collection::vec(action(), 1..200),
+            every in 1usize..9,
         ) {
-            let set = ReadySet::new(loops);
-            let mut model = BTreeSet::new();
-            for (mark, index) in actions {
-                let index = index % loops;
-                if mark {
-                    set.mark(index);
+            let set = ReadySet::new(initial);
+            let (mut loops, mut model) = (initial, BTreeSet::new());
+            let mut members = Members::default();
+            (0..loops).step_by(every).for_each(|index| members.insert(index));
+            for action in actions {
+                let index = match action {
+                    Action::Mark(index) => {
+                        set.mark(index % loops);
+                        model.insert(index % loops);
+                        index % loops
+                    }
+                    Action::Clear(index) => {
+                        // One that is marked, in most cases.
+                        let marked = model.range(index % loops..).next().copied();
+                        set.clear(marked.unwrap_or(index % loops));
+                        model.remove(&marked.unwrap_or(index % loops));
+                        index % loops
+                    }
+                    Action::Grow(by) => {
+                        set.reserve(loops + by);
+                        let added = loops..loops + by;
+                        added.step_by(every).for_each(|index| members.insert(index));
+                        loops += by;
+                        loops - 1
+                    }
+                };
+                let start = (index * 7 + 3) % (loops + 1);
+                let mut found = model.range(start..).chain(&model).copied();
+                prop_assert_eq!(set.next(start), found.clone().next());
+                let member = found.find(|index| members.contains(*index));
+                prop_assert_eq!(set.next_in(start, &members), member);
+                prop_assert_eq!(set.is_empty(), model.is_empty());
+                let only = model.first().filter(|first| model.len() == 1 && **first < set.direct);
+                prop_assert_eq!(set.only(), only.copied());
+                let is_direct = index < set.direct;
+                prop_assert_eq!(set.is_marked_awake(index), is_direct && model.contains(&index));
+            }
+            while let Some(index) = set.next(0) {
+                prop_assert!(model.remove(&index));
+                set.clear(index);
+            }
+            prop_assert!(model.is_empty() && set.is_empty());
+        }
+
+        #[test]
+        fn members_are_as_in_a_sorted_set(
+            actions in proptest::collection::vec((any::<bool>(), 0usize..300), 1..100),
+        ) {
+            let (mut members, mut model) = (Members::default(), BTreeSet::new());
+            for (insert, index) in actions {
+                if insert {
+                    members.insert(index);
                     model.insert(index);
                 } else {
-                    set.clear(index);
-                    model.remove(&index);
+                    prop_assert_eq!(members.remove(index), model.remove(&index));
                 }
-                let start = (index * 7 + 3) % (loops + 1);
-                let expected = model.range(start..).chain(&model).next().copied();
-                prop_assert_eq!(set.next(start), expected);
-                prop_assert_eq!(set.is_empty(), model.is_empty());
+                prop_assert!(members.iter().eq(model.iter().copied()));
+                prop_assert_eq!(members.is_empty(), model.is_empty());
             }
         }
+    }
+
+    #[test]
+    fn set_of_62_loops_has_a_bit_for_each_beside_those_that_are_added() {
+        let set = ReadySet::new(62);
+        set.reserve(20_000);
+        [61, 62, 63, 64, 19_999].iter().for_each(|index| set.mark(*index));
+        assert!(set.is_marked_awake(61) && !set.is_marked_awake(62));
+        let mut found = Vec::new();
+        while let Some(index) = set.next(0) {
+            found.push(index);
+            set.clear(index);
+        }
+        assert_eq!(found, [61, 62, 63, 64, 19_999]);
+        assert!(set.is_empty());
     }
 
     #[test]

@@ -14,12 +14,14 @@ mod imp {
     #[cfg(feature = "alloc")]
     pub(crate) use alloc::sync::Arc;
     pub(crate) use core::cell::UnsafeCell as StdUnsafeCell;
+    #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
+    pub(crate) use core::sync::atomic::AtomicPtr;
     #[cfg(target_has_atomic = "64")]
     pub(crate) use core::sync::atomic::AtomicU64;
     pub(crate) use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
     #[cfg(feature = "std")]
     pub(crate) use std::{
-        sync::atomic::{AtomicI64, AtomicPtr},
+        sync::atomic::AtomicI64,
         sync::{Mutex, OnceLock},
         thread::{Thread, current, park_timeout},
     };

@@ -11,7 +11,7 @@
 //! ABA: it would take a thread that sleeps through exactly 2^40 pushes to be fooled.
 
 /// The largest value an entry can carry.
-pub const MAX_VALUE: u32 = EMPTY - 1;
+pub(crate) const MAX_VALUE: u32 = EMPTY - 1;
 
 /// The value of an entry that holds nothing.
 pub(crate) const EMPTY: u32 = (1 << VALUE_BITS) - 1;

@@ -155,3 +155,42 @@ fn a_stalled_producer_does_not_hide_other_tokens() {
         drop((worker.join().unwrap(), prompt.join().unwrap(), stalled.join().unwrap()));
     });
 }
+
+/// A producer pushes while the ring grows twice, and so does a handle that knows a later ring: each
+/// one's tokens come in its order, and none is lost.
+#[test]
+fn tokens_keep_their_order_while_the_ring_grows() {
+    let model = Model::new(1_000).preemptions(2);
+    model.kills("ready.closed", Relaxed).check(|| {
+        let (producer, mut consumer) = ring_at(1, BEFORE_WRAP);
+        let pusher = spawn({
+            let producer = producer.clone();
+            move || {
+                let pushed: Vec<_> = [1, 2].map(|token| producer.push(token).is_ok()).into();
+                (pushed, producer)
+            }
+        });
+        let grower = spawn(move || {
+            let grew = producer.reserve(2) && producer.reserve(4);
+            let newest = producer.newest();
+            (vec![newest.push(11).is_ok()], grew, producer)
+        });
+        let taker = spawn(move || {
+            let popped: Vec<_> = (0..2).filter_map(|_| consumer.pop()).collect();
+            (popped, consumer)
+        });
+        let (pushed, producer) = pusher.join().unwrap();
+        let (later, grew, _) = grower.join().unwrap();
+        let (mut popped, mut consumer) = taker.join().unwrap();
+        popped.extend(from_fn(|| consumer.pop()));
+        let mut expected: Vec<u32> = Vec::new();
+        expected.extend([1, 2].iter().zip(&pushed).filter(|(_, ok)| **ok).map(|(token, _)| *token));
+        assert!(popped.iter().filter(|token| **token < 11).copied().eq(expected.iter().copied()));
+        expected.extend(later[0].then_some(11));
+        popped.sort_unstable();
+        assert_eq!(popped, expected);
+        if grew {
+            check_sequentially(4, &producer, &mut consumer);
+        }
+    });
+}

@@ -6,6 +6,7 @@
 #[path = "../../../../ringbuf/src"]
 mod all {
     pub(crate) mod announcements;
+    pub(crate) mod announcer;
     pub(crate) mod blocks;
     pub(crate) mod cells;
     pub(crate) mod counter;
@@ -14,6 +15,7 @@ mod all {
     pub(crate) mod inbox;
     pub(crate) mod keep_last;
     pub(crate) mod keep_last_static;
+    pub(crate) mod leaves;
     pub(crate) mod multiplexer {
         pub(crate) mod gating;
         pub(crate) mod overrun;
@@ -23,6 +25,7 @@ mod all {
     pub(crate) mod ready;
     pub(crate) mod ready_set;
     pub(crate) mod reclaim;
+    pub(crate) mod registrar;
     pub(crate) mod sleeper;
     pub(crate) mod slots;
     pub(crate) mod spsc;

@@ -213,15 +213,19 @@ impl Player {
         stream.next().map(|item| item.map(|item| item.time)).transpose()
     }
 
-    /// The log time of the last message that is played, if the recordings know it.
+    /// The time of the last message that is played, if the recordings know it: only with
+    /// [`TimeBase::Log`].
     pub fn end_time(&self) -> Option<Time> {
+        if self.time_base != TimeBase::Log {
+            return None;
+        }
         let last = self.sources.iter().map(|source| source.end()).collect::<Option<Vec<_>>>()?;
         let last = last.into_iter().max()?;
         Some(self.cut().end.map_or(last, |end| end.min(last)))
     }
 
-    /// Has `job` start with the first message and end with the instant of the last one, if the
-    /// recordings know that. An end that is set afterwards replaces it.
+    /// Has `job` start with the first message and end with the instant of the last one, if
+    /// [its time](Self::end_time) is known. An end that is set afterwards replaces it.
     ///
     /// # Errors
     /// [`PlayError`] if a recording cannot be read.

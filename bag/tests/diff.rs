@@ -1,6 +1,6 @@
 //! The first difference of two recordings.
 
-use ringspin_bag::diff::{DiffOptions, Difference, Side, first_difference};
+use ringspin_bag::diff::{DiffError, DiffOptions, Difference, Side, first_difference};
 use ringspin_bag::{Definition, MessageComparer, Record, Topic, TopicId};
 use ringspin_executor::Time;
 use ringspin_messages::cdr;
@@ -264,4 +264,90 @@ fn definitions_and_messages_of_any_size_end_soon() {
     let message = [0, 1, 0, 0, 0xff, 0xff, 0xff, 0xff, 1, 2, 3];
     let error = comparer.differences(&message, &message, 9).unwrap_err();
     assert!(error.problem.contains("4294967295 elements, and 3 bytes"), "{error}");
+}
+
+#[test]
+fn values_are_shown_on_their_sides_whichever_recording_is_ahead() {
+    let topics = ["/a", "/b"].map(|name| topic(name, None));
+    // The right recording is ahead on /b, the left one on /a.
+    let left = vec![record(0, 1, vec![1]), record(1, 1, vec![2])];
+    let right = vec![record(1, 1, vec![3]), record(0, 1, vec![1])];
+    let found = diff((&topics, left), (&topics, right), &DiffOptions::default()).unwrap();
+    let expected = "(byte 0): 0x02, of 1 bytes | 0x03, of 1 bytes";
+    assert!(found.to_string().contains(expected), "{found}");
+}
+
+#[test]
+fn the_earliest_message_without_a_counterpart_is_named_then_the_first_topic() {
+    let topics = ["/c", "/a", "/b"].map(|name| topic(name, None));
+    let only = |left: Vec<Record>| {
+        let found = diff((&topics, left), (&topics, vec![]), &DiffOptions::default());
+        let Some(Difference::Message { topic, only_in, .. }) = found else { panic!("{found:?}") };
+        assert_eq!(only_in, Side::Left);
+        topic
+    };
+    let at = |topic, second| record(topic, second, vec![0]);
+    assert_eq!(only(vec![at(1, 3), at(2, 2)]), "/b");
+    assert_eq!(only(vec![at(0, 2), at(2, 2)]), "/b");
+}
+
+#[test]
+fn a_topic_or_type_of_one_recording_is_a_difference() {
+    let (a, other) =
+        (topic("/a", None), Topic { type_name: "my_msgs/msg/Other".into(), ..topic("/a", None) });
+    let found = |left: &[Topic], right: &[Topic]| {
+        diff((left, vec![]), (right, vec![]), &DiffOptions::default())
+    };
+    let expected = Difference::Topic { name: "/a".into(), only_in: Side::Right };
+    assert_eq!(found(&[], std::slice::from_ref(&a)), Some(expected));
+    let expected = Difference::Type {
+        topic: "/a".into(),
+        left: "my_msgs/msg/Track".into(),
+        right: "my_msgs/msg/Other".into(),
+    };
+    assert_eq!(found(&[a], &[other]), Some(expected));
+}
+
+#[test]
+fn a_recording_that_cannot_be_read_is_an_error() {
+    let topics = [topic("/a", None)];
+    let error = first_difference(
+        (&topics, [Ok(record(0, 1, vec![1])), Err("checksum differs")].into_iter()),
+        (&topics, [Ok(record(0, 1, vec![1]))].into_iter()),
+        &DiffOptions::default(),
+    );
+    assert!(matches!(error, Err(DiffError::Read("checksum differs"))), "{error:?}");
+}
+
+#[test]
+fn messages_differ_even_if_no_field_is_to_be_described() {
+    let topics = [topic("/track", Some(definition()))];
+    let right = bytes(|track| track.last = 3);
+    let [left, right] = [bytes(|_| ()), right].map(|data| (&topics[..], vec![record(0, 1, data)]));
+    let options = DiffOptions { fields_max: 0, ..Default::default() };
+    let found = diff(left, right, &options).unwrap().to_string();
+    assert!(found.ends_with("differs\n  and 1 more fields"), "{found}");
+}
+
+#[test]
+fn equal_bytes_in_other_byte_orders_are_different_numbers() {
+    let definition = Definition { encoding: "ros2msg".into(), text: "uint16[2] data\n".into() };
+    let comparer = MessageComparer::new("my_msgs/msg/Pair", &definition).unwrap();
+    let (little, big) = ([0, 1, 0, 0, 1, 0, 2, 0], [0, 0, 0, 0, 1, 0, 2, 0]);
+    let found = comparer.differences(&little, &big, 9).unwrap().fields;
+    assert_eq!((found.len(), &*found[0].left, &*found[0].right), (2, "1", "256"));
+}
+
+#[test]
+fn only_messages_that_wait_for_counterparts_take_memory() {
+    const MESSAGE: usize = 16 << 20;
+    let topics = ["/a", "/b"].map(|name| topic(name, None));
+    let messages =
+        |topic| (0..17).map(move |second| Ok::<_, String>(record(topic, second, vec![0; MESSAGE])));
+    let compare = |right| {
+        let (left, right) = ((&topics[..], messages(0)), (&topics[..], messages(right)));
+        first_difference(left, right, &DiffOptions::default())
+    };
+    assert!(matches!(compare(0), Ok(None)));
+    assert!(matches!(compare(1), Err(DiffError::Order)));
 }

@@ -454,7 +454,7 @@ impl<'a> Invocation<'a> {
             info.topics.len(),
             info.services.len(),
         )?;
-        self.say_unseen(&Uncontrolled::of(info))?;
+        self.say_unseen(&Uncontrolled::of(&info))?;
         Ok(0)
     }
 

@@ -94,6 +94,8 @@ fn diff_shows_the_first_message_that_differs_and_ends_with_one() {
     let expected = "left: $a, right: $c\n\
         /count: message 1 (std_msgs/msg/Int32) differs\n  data: 2 | -2\n";
     assert_eq!((code, &*out), (1, expected));
+    let (code, out, _) = run(folder.path(), "bag diff $a $c --fields 0");
+    assert!(code == 1 && out.ends_with("differs\n  and 1 more fields\n"), "{out}");
     let (code, out, _) = run(folder.path(), "bag diff $a $c --topics /other");
     assert!(code == 1 && out.contains("/other: message 1"), "{out}");
     let (code, _, err) = run(folder.path(), "bag diff $a $c --topics /none");

@@ -3,7 +3,7 @@
 mod drive;
 
 use drive::{Drive, START};
-use ringspin_bag::{Bag, ReadOptions};
+use ringspin_bag::{Bag, ReadOptions, Record, WriteOptions, Writer};
 use ringspin_executor::Time;
 use std::time::Duration;
 
@@ -68,7 +68,7 @@ fn a_part_of_the_recording_is_played_under_other_names() {
 }
 
 #[test]
-fn the_clock_is_recorded_and_goes_on_after_the_last_message() {
+fn the_clock_is_recorded_and_ends_with_the_last_message() {
     let drive = Drive::new(2);
     let line = "replay $drive --record $out --clock=2 --settle 1s --record-topics /clock";
     let (code, out, err) = drive.run(line);
@@ -94,8 +94,11 @@ fn a_job_file_chooses_nodes_and_its_end_counts_from_the_first_message() {
 fn exit_code_of_a_node_is_that_of_the_command() {
     let drive = Drive::new(10);
     std::fs::write(drive.path("job.toml"), "endless = true\n[[node]]\ntype = \"limit\"\n").unwrap();
-    let (code, out, _) = drive.run("replay $drive --job $job.toml");
-    assert!(code == 7 && out.contains("a node ended it with exit code 7"), "{out}");
+    for (option, end) in [("", "code 7\n"), ("--verify", "same dispatches and recordings\n")] {
+        let (code, out, _) = drive.run(&format!("replay $drive --job $job.toml {option}"));
+        assert!(code == 7 && out.contains("a node ended it with exit code 7"), "{out}");
+        assert!(out.contains(end), "{out}");
+    }
     std::fs::write(drive.path("job.toml"), "endless = true\n[[node]]\ntype = \"fails\"\n").unwrap();
     let (code, _, err) = drive.run("replay $drive --job $job.toml");
     assert!(code == 1 && err.contains("four is too much"), "{err}");
@@ -149,4 +152,31 @@ fn settings_that_do_not_fit_the_mode_and_unusable_files_are_refused() {
     let bag = drive.bag("out");
     let qos = bag.topics()[bag.topic("/number").unwrap().0].offered_qos[0];
     assert_eq!(qos, ringspin_executor::QoS::keep_last(3));
+}
+
+#[test]
+fn order_and_times_are_those_that_are_chosen() {
+    let drive = Drive::new(3);
+    let from = drive.bag("drive");
+    let mut writer = Writer::create(drive.path("late"), WriteOptions::default()).unwrap();
+    let topic = writer.add_topic(&from.topics()[0]).unwrap();
+    // The second message is published last.
+    let records = from.read(&ReadOptions::default()).unwrap().map(Result::unwrap);
+    for (record, published) in records.zip([0, 2, 1]) {
+        let Record { log_time, sequence, data, .. } = record;
+        let published = second(published);
+        writer.write(topic, log_time + second(3).since(START), published, sequence, &data).unwrap();
+    }
+    writer.finish().unwrap();
+    let played = |options: &str, out: &str| {
+        let (code, _, err) = drive.run(&format!("replay $late --record ${out} {options}"));
+        assert_eq!((code, &*err), (0, ""));
+        numbers(&drive.bag(out), "/number")
+    };
+    let at = |seconds: [u64; 3], numbers: [i32; 3]| -> Vec<_> {
+        seconds.map(second).into_iter().zip(numbers).collect()
+    };
+    assert_eq!(played("", "a"), at([3, 4, 5], [0, 1, 2]));
+    assert_eq!(played("--order publish", "b"), at([3, 5, 5], [0, 2, 1]));
+    assert_eq!(played("--time-base publish", "c"), at([0, 1, 2], [0, 2, 1]));
 }

@@ -16,6 +16,7 @@ fn main() -> ExitCode {
         _ => {
             verify_compares_recordings_of_fresh_processes();
             live_replay_is_paced_and_recorded();
+            exit_codes_of_live_replays_are_those_of_their_nodes();
             println!("test result: ok");
             ExitCode::SUCCESS
         }
@@ -61,5 +62,18 @@ fn live_replay_is_paced_and_recorded() {
         assert!(length.as_millis() >= 90, "{mode}: {length:?}");
         let (code, text) = start(&drive, mode, "replay $drive --verify");
         assert!(code == 2 && text.contains("RINGSPIN_MODE=deterministic"), "{mode}: {text}");
+    }
+}
+
+fn exit_codes_of_live_replays_are_those_of_their_nodes() {
+    for (node, expected, part) in
+        [("limit", 7, "a node ended it with exit code 7"), ("fails", 1, "four is too much")]
+    {
+        let drive = Drive::new(6);
+        let job = format!("endless = true\n[[node]]\ntype = \"{node}\"\n");
+        std::fs::write(drive.path("job.toml"), job).unwrap();
+        let line = "replay $drive --job $job.toml --rate 100 --settle 60s";
+        let (code, text) = start(&drive, "single", line);
+        assert!(code == expected && text.contains(part), "{node}: {code} {text}");
     }
 }

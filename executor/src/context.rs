@@ -2,9 +2,9 @@
 
 use crate::digest::Digest;
 use crate::digest::DigestCollector;
+use crate::directory::LoopName;
 use crate::escape::catch_panic;
 use crate::event::{Dispatch, EventId, Recorder};
-use crate::info::{GraphInfo, LoopInfo};
 use crate::stop::StopHandle;
 use crate::time::{Clock, SimClock, Time};
 
@@ -14,7 +14,8 @@ pub struct Context<'a> {
     /// In simulated time the same clock, to be asked without a dynamic call.
     pub(crate) simulated: Option<&'a SimClock>,
     pub(crate) stop: &'a StopHandle,
-    pub(crate) info: &'a GraphInfo,
+    /// The names of the loop.
+    pub(crate) name: &'a LoopName,
     pub(crate) recorder: Option<&'a mut dyn Recorder>,
     pub(crate) dispatch: Dispatch,
     /// Whether a timer's callback cancelled its timer.
@@ -74,16 +75,12 @@ impl Context<'_> {
 
     /// The fully qualified name of the node.
     pub fn node(&self) -> &str {
-        &self.event_loop().node
+        &self.name.node
     }
 
     /// The name of the callback group; empty for the node's default group.
     pub fn group(&self) -> &str {
-        &self.event_loop().group
-    }
-
-    fn event_loop(&self) -> &LoopInfo {
-        &self.info.loops[self.dispatch.event_loop]
+        &self.name.group
     }
 
     /// Adds `value` to the digest of this dispatch in deterministic mode, so that a difference

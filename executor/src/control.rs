@@ -5,6 +5,7 @@ use crate::event::{CallbackId, EventId};
 use crate::lock::lock;
 use crate::notifier::Notifier;
 use crate::stop::StopHandle;
+use crate::table::Table;
 use crate::time::Time;
 use ringspin_ringbuf::{Counter, Flag};
 use std::fmt;
@@ -77,9 +78,7 @@ impl std::error::Error for Failure {}
 pub(crate) struct Failures {
     pub(crate) stop: StopHandle,
     /// By node index.
-    pub(crate) nodes: Box<[NodeControl]>,
-    /// By node index: whether the node is out of service.
-    isolated: Box<[Flag]>,
+    nodes: Mutex<Table<usize, NodeControl>>,
     /// Whether any node is isolated: a fast check for the usual case.
     any_isolated: Flag,
     /// The failures, each with whether it stopped the executor.
@@ -94,35 +93,55 @@ pub(crate) struct NodeControl {
     pub(crate) loops: Vec<Arc<Notifier>>,
     /// The notifiers of the subscriptions that watch one of its publishers.
     pub(crate) watchers: Vec<Arc<Notifier>>,
+    /// Whether the node is out of service.
+    is_isolated: bool,
 }
 
 impl NodeControl {
     pub(crate) fn new(policy: FailurePolicy) -> Self {
-        Self { policy, loops: Vec::new(), watchers: Vec::new() }
+        Self { policy, loops: Vec::new(), watchers: Vec::new(), is_isolated: false }
     }
 }
 
 impl Failures {
-    pub(crate) fn new(stop: StopHandle, nodes: Box<[NodeControl]>) -> Self {
-        let isolated = nodes.iter().map(|_| Flag::default()).collect();
-        Self { stop, nodes, isolated, any_isolated: Flag::default(), list: Mutex::default() }
+    pub(crate) fn new(stop: StopHandle, nodes: Table<usize, NodeControl>) -> Self {
+        let (nodes, list) = (Mutex::new(nodes), Mutex::default());
+        Self { stop, nodes, any_isolated: Flag::default(), list }
     }
 
     /// Whether a node is out of service.
     #[inline]
     pub(crate) fn is_isolated(&self, node: usize) -> bool {
-        self.any_isolated.is_raised() && self.isolated[node].is_raised()
+        self.any_isolated.is_raised() && self.has_isolated(node)
+    }
+
+    #[cold]
+    fn has_isolated(&self, node: usize) -> bool {
+        lock(&self.nodes).get(node).is_some_and(|control| control.is_isolated)
+    }
+
+    /// Applies `change` to the control of a node, unless the node was destroyed.
+    pub(crate) fn change<R>(
+        &self,
+        node: usize,
+        change: impl FnOnce(&mut NodeControl) -> R,
+    ) -> Option<R> {
+        lock(&self.nodes).get_mut(node).map(change)
     }
 
     /// Records `failure` and, unless its node was `restarted`, applies the node's policy.
     pub(crate) fn report(&self, node: usize, failure: Failure, restarted: bool) {
-        let stopping = !restarted && self.nodes[node].policy == FailurePolicy::StopAll;
+        let policy = self.change(node, |control| control.policy);
+        let stopping = !restarted && policy == Some(FailurePolicy::StopAll);
         self.keep(failure, restarted, stopping);
         if !restarted && !stopping {
-            self.isolated[node].raise();
-            self.any_isolated.raise(); // a thread that sees it sees the other one, too
-            self.nodes[node].loops.iter().for_each(|retirement| retirement.notify());
-            self.nodes[node].watchers.iter().for_each(|watcher| watcher.notify());
+            let notifiers = self.change(node, |control| {
+                control.is_isolated = true;
+                let (loops, watchers) = (&control.loops, &control.watchers);
+                loops.iter().chain(watchers).cloned().collect::<Vec<_>>()
+            });
+            self.any_isolated.raise();
+            notifiers.iter().flatten().for_each(|notifier| notifier.notify());
         }
     }
 
@@ -199,7 +218,7 @@ impl CallbackCounters {
 }
 
 /// The statistics of one callback: its calls and its lost messages.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CallbackStatistics {
     /// The node's fully qualified name, with `:group` behind it if it is not the default group.
     pub node: String,
@@ -229,6 +248,22 @@ pub struct CallbackStatistics {
     pub expired: u64,
 }
 
+impl CallbackStatistics {
+    /// Adds the counters of `other` to these.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.dispatched += other.dispatched;
+        self.overwritten += other.overwritten;
+        self.lost += other.lost;
+        self.discarded += other.discarded;
+        self.missed += other.missed;
+        self.coalesced += other.coalesced;
+        self.late += other.late;
+        self.unmatched += other.unmatched;
+        self.irregular += other.irregular;
+        self.expired += other.expired;
+    }
+}
+
 /// The idle statistics of one worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkerStatistics {
@@ -244,6 +279,8 @@ pub struct WorkerStatistics {
 pub struct Statistics {
     /// Per callback, in order of creation.
     pub callbacks: Vec<CallbackStatistics>,
+    /// The totals of the callbacks that were destroyed, without names.
+    pub removed: CallbackStatistics,
     /// Per topic, the messages handed back to publishers because a keep-all subscription was full
     /// or no slot was left ([`PublishError::NoSlot`](crate::PublishError::NoSlot)).
     pub refused: Vec<(String, u64)>,
@@ -258,33 +295,38 @@ impl Statistics {
         self.callbacks.iter().filter(move |callback| callback.node == event_loop)
     }
 
+    /// The callbacks, and those that were destroyed.
+    fn all(&self) -> impl Iterator<Item = &CallbackStatistics> {
+        self.callbacks.iter().chain([&self.removed])
+    }
+
     /// All events that reached a callback.
     pub fn dispatched(&self) -> u64 {
-        self.callbacks.iter().map(|c| c.dispatched).sum()
+        self.all().map(|c| c.dispatched).sum()
     }
 
     /// All messages that fell out of a synchronized subscription without being handed over.
     pub fn unmatched(&self) -> u64 {
-        self.callbacks.iter().map(|c| c.unmatched).sum()
+        self.all().map(|c| c.unmatched).sum()
     }
 
     /// All messages that were too old to be delivered.
     pub fn expired(&self) -> u64 {
-        self.callbacks.iter().map(|c| c.expired).sum()
+        self.all().map(|c| c.expired).sum()
     }
 
     /// All events that came too late for their node, which had failed and was isolated.
     pub fn discarded(&self) -> u64 {
-        self.callbacks.iter().map(|c| c.discarded).sum()
+        self.all().map(|c| c.discarded).sum()
     }
 
     /// All messages that were lost on their way.
     pub fn lost(&self) -> u64 {
-        self.callbacks.iter().map(|c| c.lost).sum()
+        self.all().map(|c| c.lost).sum()
     }
 
     /// All messages that were overwritten before their callback saw them.
     pub fn overwritten(&self) -> u64 {
-        self.callbacks.iter().map(|c| c.overwritten).sum()
+        self.all().map(|c| c.overwritten).sum()
     }
 }

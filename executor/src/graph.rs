@@ -19,6 +19,7 @@ pub use frozen::{Frozen, Monitor, Plan, ReadyOrder, TimeSource};
 
 use crate::control::{CallbackCounters, FailurePolicy, Failures};
 use crate::digest::DigestCollector;
+use crate::directory::{CallbackName, Directory, LoopName};
 use crate::escape::{log_drop, try_drop_each};
 use crate::event::{CallbackId, LoopId, SourceId};
 use crate::event_loop::{Body, EventLoop, Target};
@@ -114,6 +115,13 @@ pub(crate) struct GraphBuilder {
     bodies: Table<LoopId, Box<dyn EventLoop>>,
     callbacks: Table<CallbackId, Arc<CallbackInfo>>,
     callback_specs: Table<CallbackId, CallbackSpec>,
+    /// The names of the loops and of the callbacks.
+    loop_names: Table<LoopId, Arc<LoopName>>,
+    directory: Directory,
+    /// The number of changes so far of what [`info`](Self::info) describes.
+    version: u64,
+    /// The last description.
+    snapshot: Option<Arc<GraphInfo>>,
     /// The numbers of loops and callbacks so far: no id is used twice.
     loop_ids: u32,
     callback_ids: u32,
@@ -190,6 +198,7 @@ impl GraphBuilder {
     }
 
     pub(crate) fn loop_info_mut(&mut self, event_loop: LoopId) -> &mut LoopInfo {
+        self.version += 1;
         Arc::make_mut(&mut self.loops[event_loop])
     }
 
@@ -230,10 +239,12 @@ impl GraphBuilder {
     }
 
     pub(crate) fn add_service(&mut self, service: ServiceInfo) {
+        self.version += 1;
         self.services.insert(service.name.clone(), service);
     }
 
     pub(crate) fn service_info(&mut self, name: &str) -> &mut ServiceInfo {
+        self.version += 1;
         self.services.get_mut(name).expect("the service was just created")
     }
 
@@ -242,8 +253,34 @@ impl GraphBuilder {
         SourceId(self.sources - 1)
     }
 
+    /// The number of changes so far of what [`info`](Self::info) describes.
+    fn version(&self) -> u64 {
+        self.version + self.digests.changes()
+    }
+
+    /// The description of the graph, which is shared until the next change.
+    pub(crate) fn snapshot(&mut self) -> Arc<GraphInfo> {
+        if let Some(last) = &self.snapshot
+            && last.version == self.version()
+        {
+            return last.clone();
+        }
+        self.snapshot.insert(Arc::new(self.info())).clone()
+    }
+
+    /// The names of the callbacks.
+    pub(crate) fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
+    /// The names of a loop.
+    pub(crate) fn loop_name(&self, event_loop: LoopId) -> Arc<LoopName> {
+        self.loop_names[event_loop].clone()
+    }
+
     pub(crate) fn info(&self) -> GraphInfo {
         GraphInfo {
+            version: self.version(),
             loops: self.loops.clone(),
             callbacks: self.callbacks.clone(),
             topics: self.topics.values().map(|topic| self.topic_as_it_is(topic)).collect(),
@@ -267,6 +304,8 @@ impl GraphBuilder {
     fn add_loop<S: Send + 'static>(&mut self, info: LoopInfo, body: Body<S>) -> LoopId {
         let id = LoopId(self.loop_ids);
         self.loop_ids += 1;
+        self.version += 1;
+        self.loop_names.insert(id, Arc::new(LoopName::from(&info)));
         self.loops.insert(id, Arc::new(info));
         self.bodies.insert(id, Box::new(body));
         id
@@ -320,6 +359,8 @@ impl GraphBuilder {
     ) -> CallbackId {
         let id = CallbackId(self.callback_ids);
         self.callback_ids += 1;
+        let (callback, of) = (name.clone(), self.loop_name(event_loop));
+        self.directory.add(id, CallbackName { callback, event_loop, of });
         self.callbacks.insert(id, Arc::new(CallbackInfo { event_loop, name }));
         self.callback_specs.insert(id, spec);
         self.loop_info_mut(event_loop).callbacks.push(id);
@@ -345,7 +386,9 @@ impl GraphBuilder {
         node: &str,
     ) -> Result<Arc<Topic<M>>, Box<TypeMismatchError>> {
         let digests = &self.digests;
+        let version = &mut self.version;
         let builder = self.topics.entry(name.into()).or_insert_with(|| {
+            *version += 1;
             let topic = Arc::new(Topic::<M>::new(name.into(), digests.clone()));
             TopicSpec {
                 type_id: TypeId::of::<M>(),
@@ -376,6 +419,7 @@ impl GraphBuilder {
     }
 
     pub(crate) fn topic_info(&mut self, name: &str) -> &mut TopicInfo {
+        self.version += 1;
         &mut self.topics.get_mut(name).expect("the topic was just created").info
     }
 }
@@ -435,6 +479,7 @@ impl Graph {
         let of = builder.loops.get_mut(event_loop);
         let of = of.ok_or(SetPriorityError::UnknownLoop(event_loop.0))?;
         Arc::make_mut(of).priority = priority;
+        builder.version += 1;
         Ok(())
     }
 
@@ -456,6 +501,8 @@ impl Graph {
         let mut open = self.builder();
         let mut closed = GraphBuilder::default();
         closed.frozen = true;
+        let snapshot = open.snapshot(); // for monitors
+        (closed.version, closed.snapshot) = (snapshot.version, Some(snapshot));
         closed.clock = open.clock.clone();
         closed.failures = open.failures.clone();
         let builder = std::mem::replace(&mut *open, closed);
@@ -503,3 +550,6 @@ pub(crate) fn check_depth(name: &str, qos: QoS) -> Result<(), DepthError> {
         depth => Err(DepthError { name: name.into(), depth }),
     }
 }
+
+#[cfg(test)]
+mod tests;

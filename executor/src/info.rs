@@ -30,10 +30,20 @@ impl LoopInfo {
 
     /// `/node`, or `/node:group` if it is not the default group.
     pub fn full_name(&self) -> String {
-        match &*self.group {
-            "" => self.node.clone(),
-            group => format!("{}:{group}", self.node),
-        }
+        full_name(&self.node, &self.group)
+    }
+}
+
+/// Names a callback that is no longer there.
+pub(crate) fn destroyed(callback: CallbackId) -> String {
+    format!("callback {} (destroyed)", callback.0)
+}
+
+/// `node`, or `node:group` if it is not the default group.
+pub(crate) fn full_name(node: &str, group: &str) -> String {
+    match group {
+        "" => node.to_owned(),
+        group => format!("{node}:{group}"),
     }
 }
 
@@ -68,6 +78,8 @@ pub struct TopicInfo {
 /// clones share the entries of loops and callbacks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GraphInfo {
+    /// The number of changes of the graph so far: another version is another graph.
+    pub version: u64,
     /// The event loops.
     pub loops: Table<LoopId, Arc<LoopInfo>>,
     /// The callbacks.
@@ -120,9 +132,12 @@ impl GraphInfo {
         })
     }
 
-    /// The loop and the name of a callback, as in "/planner `subscription /points`".
+    /// The loop and the name of a callback, as in "/planner `subscription /points`"; of one that
+    /// the graph does not have, "callback 17 (destroyed)".
     pub fn name_of(&self, callback: CallbackId) -> String {
-        let name = &self.callbacks[callback].name;
+        let Some(CallbackInfo { name, .. }) = self.callbacks.get(callback).map(|of| &**of) else {
+            return destroyed(callback);
+        };
         format!("{} `{name}`", self.loop_of(callback).full_name())
     }
 

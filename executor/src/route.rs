@@ -47,7 +47,7 @@ impl Index {
 /// The destination of a token that is a notice to the worker itself.
 pub(crate) enum Control {
     /// A timer has a new request.
-    TimerChanged(usize),
+    TimerChanged { timer: usize, loop_index: usize },
     /// A loop is out of service if its node is isolated.
     Retirement { loop_index: usize, notifier: Arc<Notifier> },
 }

@@ -1,7 +1,7 @@
 //! The request to stop, and the threads of the workers that it has to reach.
 
+use crate::directory::Directory;
 use crate::event::CallbackId;
-use crate::info::GraphInfo;
 use crate::lock::lock;
 use ringspin_ringbuf::{Counter, Flag, ReadySet};
 use std::cell::RefCell;
@@ -108,8 +108,8 @@ impl StopHandle {
     pub fn running_callbacks(&self) -> Vec<String> {
         let workers = lock(&self.0.workers);
         let running = workers.iter().filter_map(|worker| {
-            let Running { info, .. } = &worker.running;
-            Some(info.name_of(worker.running.callback()?))
+            let Running { directory, .. } = &worker.running;
+            Some(directory.name_of(worker.running.callback()?))
         });
         running.collect()
     }
@@ -178,7 +178,7 @@ pub(crate) struct WorkerCounters {
 #[derive(Clone, Debug)]
 pub(crate) struct Running {
     pub(crate) counters: Arc<WorkerCounters>,
-    pub(crate) info: Arc<GraphInfo>,
+    pub(crate) directory: Directory,
 }
 
 impl Running {
@@ -236,5 +236,5 @@ pub(crate) fn is_current() -> bool {
 /// assert_eq!(running_node(), None);
 /// ```
 pub fn running_node() -> Option<String> {
-    current(|running| Some(running.info.loop_of(running.callback()?).node.clone()))
+    current(|running| Some(running.directory.get(running.callback()?)?.of.node.clone()))
 }

@@ -198,11 +198,6 @@ impl Timers {
         self.exhausted.iter().copied().filter(still).map(|index| self.rests[index].callback)
     }
 
-    /// The callback of a timer.
-    pub(crate) fn callback(&self, index: usize) -> CallbackId {
-        self.rests[index].callback
-    }
-
     /// Moves timer `index`, which is due, to its next deadline. Returns whether it has a new event:
     /// not if one of it is ready already.
     #[inline]

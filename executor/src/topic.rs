@@ -23,8 +23,8 @@ pub(crate) use subscription_receiver::SubscriptionReceiver;
 use crate::build_list::BuildList;
 use crate::control::CallbackCounters;
 use crate::digest::DigestCollector;
+use crate::directory::Directory;
 use crate::event::{CallbackId, EventId};
-use crate::info::GraphInfo;
 use crate::lock::lock;
 use crate::message::{Envelope, Message};
 use crate::message_times::{Stage, Times};
@@ -119,7 +119,7 @@ type Inserted<M> = Result<pool::Loan<Envelope<M>>, (Envelope<M>, Box<OutOfSlots>
 pub(crate) struct Connections<'a> {
     pub(crate) ready: &'a dyn Fn(CallbackId) -> Ready,
     pub(crate) sim_network: Option<&'a Arc<SimNetwork>>,
-    pub(crate) info: &'a Arc<GraphInfo>,
+    pub(crate) directory: &'a Directory,
     pub(crate) clock: &'a NodeClock,
 }
 

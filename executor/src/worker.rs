@@ -15,10 +15,10 @@ use crate::context::Context;
 use crate::control::{CallbackCounters, Cause, Failure, Failures};
 use crate::deadline::DeadlineWatch;
 use crate::digest::DigestCollector;
+use crate::directory::{Directory, LoopName};
 use crate::escape::{catch_panic, error_message, log_drop, try_drop_each};
 use crate::event::{CallbackId, Completion, Dispatch, EventId, LoopId, Recorder};
 use crate::event_loop::{Body, EventLoop, Outcome};
-use crate::info::{GraphInfo, LoopInfo};
 use crate::notifier::Notifier;
 use crate::picker::Picker;
 use crate::route::{Control, Route};
@@ -38,7 +38,7 @@ const TOKENS_MAX: u32 = 64;
 /// The state that all workers of a graph share.
 #[derive(Clone)]
 pub(crate) struct Shared {
-    pub(crate) info: Arc<GraphInfo>,
+    pub(crate) directory: Directory,
     pub(crate) failures: Arc<Failures>,
     pub(crate) clock: Arc<dyn Clock>,
     /// In simulated time: the clock once more, of which no dynamic call is needed to ask it.
@@ -70,14 +70,14 @@ impl Shared {
     }
 
     /// Drops the user's state and callbacks of `event_loop`.
-    fn retire(&self, event_loop: &LoopInfo, body: &mut dyn EventLoop) {
+    fn retire(&self, event_loop: &LoopName, body: &mut dyn EventLoop) {
         if let Err(panic) = body.retire() {
             self.report_drop(event_loop, "its state and callbacks", panic);
         }
     }
 
     /// Reports the panic of a drop of a part of `event_loop`.
-    fn report_drop(&self, event_loop: &LoopInfo, part: &str, panic: String) {
+    fn report_drop(&self, event_loop: &LoopName, part: &str, panic: String) {
         let failure = Failure {
             node: event_loop.full_name(),
             callback: format!("drop of {part}"),
@@ -109,6 +109,8 @@ impl Shared {
 pub(crate) struct WorkerParts {
     /// The loops in the order in which routes number them.
     pub(crate) loops: Vec<LoopId>,
+    /// Their names.
+    pub(crate) names: Vec<Arc<LoopName>>,
     pub(crate) inbox: Inbox,
     /// Indexed by token.
     pub(crate) routes: Vec<Route>,
@@ -142,6 +144,8 @@ pub struct Worker {
     picker: Picker,
     /// The loop's number in the graph, by its index here.
     loops: Vec<LoopId>,
+    /// The names of the loops.
+    names: Vec<Arc<LoopName>>,
     /// By token, the notice that its events come from, if they do.
     notifiers: Vec<Option<Arc<Notifier>>>,
     starts: Vec<Arc<Notifier>>,
@@ -156,10 +160,11 @@ pub struct Worker {
 impl Worker {
     pub(crate) fn new(parts: WorkerParts, bodies: Vec<Box<dyn EventLoop>>, shared: Shared) -> Self {
         let WorkerParts { loops, inbox, routes, controls, counters, timers, .. } = parts;
-        let WorkerParts { notifiers, starts, picker, deadlines, .. } = parts;
+        let WorkerParts { names, notifiers, starts, picker, deadlines, .. } = parts;
         let calls = Calls::new(routes.len());
         let worker_counters = Arc::<WorkerCounters>::default();
-        let running = Running { counters: worker_counters.clone(), info: shared.info.clone() };
+        let directory = shared.directory.clone();
+        let running = Running { counters: worker_counters.clone(), directory };
         shared.failures.stop.attach(inbox.set().clone(), running.clone());
         Self {
             inbox,
@@ -171,6 +176,7 @@ impl Worker {
             bodies,
             picker,
             loops,
+            names,
             notifiers,
             starts,
             clock_watch: ClockWatch::default(),
@@ -435,7 +441,7 @@ impl Worker {
             }
             scheduled = self.timers.due_of(timer);
         }
-        let Shared { info, failures, clock, simulated, digests, .. } = &self.shared;
+        let Shared { directory, failures, clock, simulated, digests, .. } = &self.shared;
         if failures.is_isolated(node_index as usize) {
             // The discarded message is the user's, and its drop is user code.
             let discarded = catch_panic(|| body.discard(target));
@@ -448,7 +454,7 @@ impl Worker {
             clock: &**clock,
             simulated: simulated.as_deref(),
             stop: &failures.stop,
-            info,
+            name: &self.names[loop_index as usize],
             recorder: self.recorder.as_deref_mut().map(|recorder| recorder as &mut dyn Recorder),
             dispatch: Dispatch { event_loop, callback, ..Dispatch::default() },
             cancelled: false,
@@ -460,7 +466,7 @@ impl Worker {
         self.counters.running.set(u64::from(callback.0) + 1);
         // A look at the level costs nothing; a span that nothing reads would cost 3 ns.
         let outcome = match LevelFilter::current() >= LevelFilter::TRACE {
-            true => spanned(info, callback, || body.dispatch(target, &mut cx)),
+            true => spanned(directory, callback, || body.dispatch(target, &mut cx)),
             false => catch_panic(|| body.dispatch(target, &mut cx)),
         };
         self.counters.running.set(0);
@@ -498,7 +504,7 @@ impl Worker {
             self.fail(*dispatch, token, cause);
         }
         if let Err(panic) = finished {
-            self.fail_besides(*dispatch, panic);
+            self.fail_besides(*dispatch, token, panic);
         }
     }
 
@@ -512,12 +518,13 @@ impl Worker {
     /// "the state of /node", and the message of each drop that panics. The worker dispatches
     /// nothing afterwards.
     pub fn dismantle(&mut self) -> Vec<(String, String)> {
-        let Self { bodies, loops, shared, .. } = self;
+        let Self { bodies, names, .. } = self;
         let mut panics = Vec::new();
-        for (body, id) in bodies.iter_mut().zip(loops) {
-            let name = || shared.info.loops[*id].full_name();
+        for (body, name) in bodies.iter_mut().zip(names) {
             let dropped = body.dismantle().into_iter();
-            panics.extend(dropped.map(|(part, panic)| (format!("{part} of {}", name()), panic)));
+            panics.extend(
+                dropped.map(|(part, panic)| (format!("{part} of {}", name.full_name()), panic)),
+            );
         }
         panics
     }
@@ -534,7 +541,7 @@ impl Worker {
         let noted = match late {
             Some((n, since)) => catch_panic(|| {
                 let counters = &self.callback_counters[token];
-                let name = || self.shared.info.name_of(dispatch.callback);
+                let name = || self.shared.directory.name_of(dispatch.callback);
                 self.deadlines[n].returned(since, self.shared.completion(), &counters.late, name);
             }),
             None => Ok(()),
@@ -558,10 +565,10 @@ impl Worker {
     #[cold]
     fn control(&mut self, token: usize) {
         match &self.controls[token - self.routes.len()] {
-            Control::TimerChanged(timer) => self.timers.changed(*timer),
+            Control::TimerChanged { timer, .. } => self.timers.changed(*timer),
             Control::Retirement { loop_index, notifier } => {
                 notifier.take();
-                let event_loop = &self.shared.info.loops[self.loops[*loop_index]];
+                let event_loop = &self.names[*loop_index];
                 if self.shared.failures.is_isolated(event_loop.node_index) {
                     self.shared.retire(event_loop, &mut *self.bodies[*loop_index]);
                 }
@@ -571,11 +578,12 @@ impl Worker {
 
     /// Handles a panic after `dispatch` and outside of its callback: that stops the executor.
     #[cold]
-    fn fail_besides(&self, dispatch: Dispatch, panic: String) {
-        let Shared { info, failures, clock, .. } = &self.shared;
+    fn fail_besides(&self, dispatch: Dispatch, token: usize, panic: String) {
+        let Shared { directory, failures, clock, .. } = &self.shared;
+        let loop_index = self.routes[token].loop_index;
         let failure = Failure {
-            node: info.loop_of(dispatch.callback).full_name(),
-            callback: info.callbacks[dispatch.callback].name.clone(),
+            node: self.names[loop_index as usize].full_name(),
+            callback: directory.callback(dispatch.callback),
             callback_id: dispatch.callback,
             event: dispatch.event,
             time: clock.now(),
@@ -587,11 +595,11 @@ impl Worker {
     #[cold]
     fn fail(&mut self, dispatch: Dispatch, token: usize, cause: Cause) {
         let loop_index = self.routes[token].loop_index;
-        let Shared { info, failures, clock, .. } = &self.shared;
-        let loop_info = info.loop_of(dispatch.callback);
+        let Shared { directory, failures, clock, .. } = &self.shared;
+        let name = &self.names[loop_index as usize];
         let failure = |cause| Failure {
-            node: loop_info.full_name(),
-            callback: info.callbacks[dispatch.callback].name.clone(),
+            node: name.full_name(),
+            callback: directory.callback(dispatch.callback),
             callback_id: dispatch.callback,
             event: dispatch.event,
             time: clock.now(),
@@ -599,10 +607,10 @@ impl Worker {
         };
         let body = &mut self.bodies[loop_index as usize];
         let restarted = catch_panic(|| body.restart());
-        failures.report(loop_info.node_index, failure(cause), restarted == Ok(true));
+        failures.report(name.node_index, failure(cause), restarted == Ok(true));
         if let Err(panic) = restarted {
             let cause = Cause::Panic(format!("the restart failed: {panic}"));
-            failures.report(loop_info.node_index, failure(cause), false);
+            failures.report(name.node_index, failure(cause), false);
         }
     }
 }
@@ -613,14 +621,14 @@ impl Drop for Worker {
     fn drop(&mut self) {
         let recorder = self.recorder.take();
         log_drop("a recorder", catch_panic(|| drop(recorder)));
-        let Self { loops, bodies, shared, .. } = self;
-        for (id, body) in loops.iter().zip(&mut *bodies) {
-            shared.retire(&shared.info.loops[*id], &mut **body);
+        let Self { names, bodies, shared, .. } = self;
+        for (name, body) in names.iter().zip(&mut *bodies) {
+            shared.retire(name, &mut **body);
         }
         // The callbacks are gone; what is left are messages.
-        for (id, body) in loops.iter().zip(bodies) {
+        for (name, body) in names.iter().zip(bodies) {
             for (part, panic) in body.dismantle() {
-                shared.report_drop(&shared.info.loops[*id], &part.to_string(), panic);
+                shared.report_drop(name, &part.to_string(), panic);
             }
         }
     }
@@ -644,12 +652,12 @@ fn pending(
 /// Calls `dispatch` within the span of its callback.
 #[cold]
 fn spanned<T>(
-    info: &GraphInfo,
+    directory: &Directory,
     callback: CallbackId,
     dispatch: impl FnOnce() -> T,
 ) -> Result<T, String> {
-    let of = info.loop_of(callback);
-    let name = &*info.callbacks[callback].name;
+    let Some(name) = directory.get(callback) else { return catch_panic(dispatch) };
+    let (of, name) = (&*name.of, &*name.callback);
     // Two catches: leaving the span while the callback's panic unwinds may be a second panic.
     catch_panic(|| {
         let span = tracing::trace_span!("callback", node = &*of.node, group = &*of.group, name);

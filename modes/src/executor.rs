@@ -206,7 +206,7 @@ impl Executor {
         let (monitor, mut workers, _) =
             self.freeze_graph(&plan, &TimeSource::Live(clock.clone()))?;
         workers.iter().for_each(|worker| clock.wake(worker.ready_set().clone()));
-        let mut recorders = self.recorders(monitor.info(), workers.len())?;
+        let mut recorders = self.recorders(&monitor.info(), workers.len())?;
         workers.iter_mut().for_each(|worker| drop(worker.set_recorder(recorders.next())));
         if self.lock_memory || plan::locks_memory(&self.mode) {
             memory::lock_all();
@@ -232,7 +232,7 @@ impl Executor {
         let plan = Plan { workers: vec![info.topological_order()], order: ReadyOrder::Fifo };
         let (monitor, mut workers, inputs) =
             self.freeze_graph(&plan, &TimeSource::Simulated(setting.sim_network.clone()))?;
-        let recorder = self.recorders(monitor.info(), workers.len())?.next();
+        let recorder = self.recorders(&monitor.info(), workers.len())?.next();
         let parts = Parts {
             worker: workers.remove(0),
             inputs,
@@ -242,7 +242,7 @@ impl Executor {
             follower,
             middleware: self.graph.middleware(),
         };
-        let mut sequencer = Sequencer::new(parts, setting, monitor.info());
+        let mut sequencer = Sequencer::new(parts, setting, &monitor.info());
         if is_traced {
             sequencer.trace();
         }

@@ -71,9 +71,9 @@ pub struct PlayReport {
     pub requests_empty: u64,
     /// How often a message had to wait for a full subscription.
     pub retries: u64,
-    /// The longest delay of a message behind its time, in the live modes.
+    /// The longest delay of a message or request behind its time, in the live modes.
     pub lag_max: Duration,
-    /// The mean delay.
+    /// The mean delay of messages, requests and other recorded events.
     pub lag_mean: Duration,
     /// The subscriptions that lost messages of played topics, as node and topic, with the number of
     /// messages.
@@ -114,16 +114,18 @@ impl PlayerHandle {
             (lost > 0).then(|| (callback.node.clone(), topic.clone(), lost))
         });
         let (messages, requests) = (of.messages.get(), of.requests.get());
+        let (refused, empty) = (of.requests_refused.get(), of.requests_empty.get());
+        let played = messages + requests + refused + empty;
         PlayReport {
             messages,
             bytes: of.bytes.get(),
             requests,
             requests_unanswered: requests.saturating_sub(of.responses.get()),
-            requests_refused: of.requests_refused.get(),
-            requests_empty: of.requests_empty.get(),
+            requests_refused: refused,
+            requests_empty: empty,
             retries: of.retries.get(),
             lag_max: Duration::from_nanos(of.lag_max.get()),
-            lag_mean: Duration::from_nanos(of.lag_sum.get() / messages.max(1)),
+            lag_mean: Duration::from_nanos(of.lag_sum.get() / played.max(1)),
             dropped: dropped.collect(),
         }
     }

@@ -80,7 +80,6 @@ struct Merge {
     readers: Vec<Reader>,
     order: Order,
     time_base: TimeBase,
-    failed: bool,
 }
 
 /// One recording that is read.
@@ -109,7 +108,7 @@ impl Merge {
                 has_header: has_header.collect(),
             });
         }
-        Ok(Self { readers, order: player.order, time_base: player.time_base, failed: false })
+        Ok(Self { readers, order: player.order, time_base: player.time_base })
     }
 
     /// The number of the recording with the next message.
@@ -132,16 +131,14 @@ impl Iterator for Merge {
     type Item = Result<(Item, Time), PlayError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.failed {
-            return None;
-        }
         let source = self.first()?;
         let Reader { name, records, has_header } = &mut self.readers[source];
         let record = match records.next()? {
             Ok(record) => record,
             Err(error) => {
-                self.failed = true;
-                return Some(Err(failed(name.clone(), error)));
+                let failed = failed(name.clone(), error);
+                self.readers.clear(); // nothing follows an error
+                return Some(Err(failed));
             }
         };
         let Record { topic, log_time, publish_time, data, .. } = record;

@@ -286,3 +286,20 @@ fn an_action_of_an_unknown_type_is_published_as_it_was_recorded() {
     session.run_until(Time::MAX).unwrap();
     assert_eq!(session.handles.messages(), messages);
 }
+
+#[test]
+fn feedback_and_status_are_published_when_no_goals_are_sent() {
+    let (_, requests) = run();
+    let recording = recording(&requests, true);
+    let events = recording.records.len() as u64;
+    let played = |player: Player| {
+        let job = Job::new(|graph: &Graph| Ok(player.add_to(graph, &action_types())?));
+        let mut session = player.apply_times(job, &action_types()).unwrap().start().unwrap();
+        session.run_until(Time::MAX).unwrap();
+        session.handles.messages()
+    };
+    assert_eq!(played(Player::new([recording.clone()])), events);
+    let player = Player::new([recording]).service_requests();
+    assert_eq!(played(player.clone()), 0);
+    assert_eq!(played(player.exclude(["/fibonacci/_action/send_goal/_service_event"])), 2);
+}

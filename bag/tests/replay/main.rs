@@ -8,6 +8,7 @@ mod monitor;
 mod player;
 mod property;
 mod recorder;
+mod recorder_counters;
 mod services;
 mod support;
 mod types;

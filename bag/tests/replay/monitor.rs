@@ -67,3 +67,19 @@ fn the_watchdog_ends_a_live_run() {
         assert_eq!(executor.stop_handle().exit_code(), Some(3));
     }
 }
+
+#[test]
+fn the_first_bad_message_of_a_burst_ends_the_run_whatever_its_publisher_offers() {
+    let job = Job::new(|graph: &Graph| {
+        let node = graph.create_node("burst", ())?;
+        let out = node.create_publisher("n", QoS::default().best_effort())?;
+        node.create_one_shot_timer(5 * MS, move |_, _| {
+            [1, 104, 105, 2].into_iter().try_for_each(|value| out.publish(Number { value }))
+        })?;
+        let is_bad = |n: &Number| (n.value > 100).then_some(n.value as u8);
+        RunMonitor::new().watch::<Number>("n").exit_on("n", is_bad).add_to(graph)?;
+        Ok(())
+    });
+    let report = job.start_at(ms(0)).end_at(ms(9)).run().unwrap();
+    assert_eq!(report.exit_code(), Some(104));
+}

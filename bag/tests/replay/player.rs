@@ -1,12 +1,16 @@
 //! The player in deterministic mode.
 
 use crate::support::{MS, Number, Stamped, ms, numbers, record, topic, types};
-use ringspin_bag::{MemoryRecording, Order, PlayError, Player, TimeBase};
-use ringspin_executor::{Collector, Context, Graph, Message, QoS, Time};
+use ringspin_bag::{
+    MemoryRecording, Order, PlayError, PlayReport, Player, ReadOptions, RecordSource, Records,
+    TimeBase, Topic,
+};
+use ringspin_executor::{BoxError, Collector, Context, Graph, Message, QoS, Time};
 use ringspin_messages::RawMessage;
 use ringspin_modes::Executor;
 use ringspin_modes::deterministic::Simulation;
 use ringspin_simulation::Job;
+use ringspin_simulation::models::Links;
 use std::time::Duration;
 
 /// Plays to a collector of numbers on `topic`; returns the milliseconds and values that it got.
@@ -162,7 +166,7 @@ fn messages_are_played_in_the_order_and_at_the_times_of_their_stamps() {
 
 #[test]
 fn the_clock_ticks_from_the_first_message_to_the_last() {
-    let player = Player::new([numbers("/n", &ITEMS)]).clock(10 * MS);
+    let player = Player::new([numbers("/n", &ITEMS)]).clock(5 * MS);
     let job = Job::new(|graph: &Graph| {
         let probe = graph.create_node("probe", ())?;
         player.add_to(graph, &types())?;
@@ -181,7 +185,7 @@ fn the_clock_ticks_from_the_first_message_to_the_last() {
             (*time - ms(0)).as_millis()
         })
         .collect();
-    assert_eq!(ticks, [0, 10, 20]);
+    assert_eq!(ticks, [0, 5, 10, 15, 20, 25]);
 }
 
 #[test]
@@ -209,7 +213,7 @@ fn a_full_subscription_makes_the_player_wait_and_nothing_is_lost() {
     let report = session.handles.report(&statistics);
     assert_eq!(*session.state::<Vec<u32>>("/slow").unwrap(), (0..40).collect::<Vec<_>>());
     assert!(report.retries > 0, "{report:?}");
-    assert_eq!((report.messages, report.dropped), (40, vec![]));
+    assert_eq!((report.messages, report.bytes, report.dropped), (40, 40 * 8, vec![]));
     // 40 callbacks of 3 ms.
     assert_eq!(session.now(), ms(120));
 }
@@ -239,4 +243,140 @@ fn the_executor_stops_at_the_end_of_the_recording() {
     player.add_to(executor.graph(), &types()).unwrap();
     executor.spin().unwrap();
     assert_eq!(executor.now(), ms(8));
+}
+
+#[test]
+fn offsets_count_from_the_first_reception_in_all_recordings() {
+    let first = numbers("/n", &[(5, 1), (10, 2)]);
+    let second = numbers("/n", &[(10, 3), (20, 4)]);
+    let player = Player::new([second, first]).start_offset(5 * MS).end_offset(100 * MS);
+    assert_eq!(play(&player, "/n"), [(10, 3), (10, 2), (20, 4)]);
+    assert_eq!(player.end_time(), Some(ms(20)));
+}
+
+#[test]
+fn recordings_are_merged_by_the_time_of_publication() {
+    let mut recordings = [numbers("/n", &[(1, 1)]), numbers("/n", &[(2, 2)])];
+    recordings[0].records[0].publish_time = ms(4);
+    recordings[1].records[0].publish_time = ms(3);
+    let player = Player::new(recordings).time_base(TimeBase::Publish);
+    assert_eq!(play(&player, "/n"), [(3, 2), (4, 1)]);
+}
+
+#[test]
+fn position_is_the_latest_time_played() {
+    let mut recording = numbers("/n", &[(1, 1), (2, 2), (3, 3)]);
+    for (record, at) in recording.records.iter_mut().zip([0, 2, 1]) {
+        record.publish_time = ms(at);
+    }
+    let player = Player::new([recording]).order(Order::PublishTime);
+    let job = Job::new(|graph: &Graph| Ok(player.add_to(graph, &types())?));
+    let mut session = player.apply_times(job, &types()).unwrap().start().unwrap();
+    assert_eq!(session.handles.position(), Time::ZERO);
+    session.run_until(Time::MAX).unwrap();
+    assert_eq!(session.handles.position(), ms(3));
+}
+
+/// The milliseconds and the number of seconds in the stamp, which may be zero.
+fn stamped(items: &[(u64, i32)]) -> MemoryRecording {
+    let message = |sec| Stamped { sec, ..Stamped::default() };
+    let records = items.iter().map(|(at, sec)| record(0, ms(*at), 0, &message(*sec)));
+    MemoryRecording { topics: vec![topic::<Stamped>("/s")], records: records.collect() }
+}
+
+#[test]
+fn stamps_reorder_messages_of_one_second_only() {
+    let start = |items: &[(u64, i32)]| {
+        let player = Player::new([stamped(items)]).time_base(TimeBase::Stamp);
+        player.start_time(&types()).unwrap()
+    };
+    assert_eq!(start(&[(0, 10), (999, 5)]), Some(Time::from_secs(5)));
+    assert_eq!(start(&[(0, 10), (1000, 9), (2001, 5)]), Some(Time::from_secs(9)));
+    // Messages without a stamp wait as long for the first one that has a stamp.
+    assert_eq!(start(&[(0, 0), (999, 5)]), Some(Time::from_secs(5)));
+    assert_eq!(start(&[(0, 0), (1000, 0), (2000, 5)]), Some(ms(0)));
+}
+
+/// A recording that cannot be read after its first messages.
+struct Broken(MemoryRecording, usize);
+
+impl RecordSource for Broken {
+    fn name(&self) -> String {
+        "broken.mcap".into()
+    }
+
+    fn topics(&self) -> &[Topic] {
+        &self.0.topics
+    }
+
+    fn start(&self) -> Option<Time> {
+        self.0.start()
+    }
+
+    fn end(&self) -> Option<Time> {
+        self.0.end()
+    }
+
+    fn records(&self, options: &ReadOptions) -> Result<Records, BoxError> {
+        let error = std::iter::once(Err("checksum differs".into()));
+        Ok(Box::new(self.0.records(options)?.take(self.1).chain(error)))
+    }
+}
+
+#[test]
+fn a_break_in_one_recording_ends_the_run_before_later_messages_of_others() {
+    for time_base in [TimeBase::Log, TimeBase::Publish, TimeBase::Stamp] {
+        let broken = Broken(numbers("/n", &[(0, 1), (5, 2)]), 1);
+        let whole = Broken(numbers("/n", &[(3, 3), (9, 4)]), 2);
+        let player = Player::new([broken, whole]).time_base(time_base);
+        let mut executor = Executor::deterministic(Simulation::default());
+        let probe = executor.create_node("probe", ()).unwrap();
+        let seen = probe.create_collector::<Number>("n", QoS::default()).unwrap();
+        player.add_to(executor.graph(), &types()).unwrap();
+        let error = executor.spin().unwrap_err().to_string();
+        assert!(error.contains("failed to read broken.mcap: checksum differs"), "{error}");
+        assert_eq!(seen.values(), [Number { value: 1 }], "{time_base:?}");
+    }
+}
+
+#[test]
+fn a_break_in_a_recording_ends_a_live_run() {
+    let mut executor = Executor::single_core();
+    let player = Player::new([Broken(numbers("/n", &[(0, 1), (1, 2)]), 2)]);
+    let player = player.stop_at_end(executor.stop_handle(), MS);
+    let handle = player.add_to(executor.graph(), &types()).unwrap();
+    let error = executor.spin().unwrap_err().to_string();
+    assert!(error.contains("failed to read broken.mcap: checksum differs"), "{error}");
+    assert_eq!((handle.messages(), handle.is_finished()), (2, false));
+}
+
+#[test]
+fn rates_and_clock_periods_that_let_no_time_pass_are_refused() {
+    let player = || Player::new([numbers("/n", &ITEMS)]);
+    for rate in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let error = player().rate(rate).add_to(&Graph::new(), &types()).unwrap_err();
+        assert!(matches!(error, PlayError::Rate(_)), "{rate}: {error}");
+    }
+    let error = player().clock(Duration::ZERO).add_to(&Graph::new(), &types()).unwrap_err();
+    assert!(matches!(error, PlayError::ClockPeriod), "{error}");
+}
+
+#[test]
+fn messages_lost_on_links_are_reported_as_dropped() {
+    let player = Player::new([numbers("/n", &ITEMS)]);
+    let job = Job::new(|graph: &Graph| {
+        let probe = graph.create_node("probe", ())?;
+        probe.create_subscription("n", QoS::default(), |_, _: &Message<Number>, _| ())?;
+        Ok(player.add_to(graph, &types())?)
+    });
+    let job = job.simulate(|simulation| {
+        simulation.start = ms(0);
+        let cut = "[[link]]\ntopic = \"/n\"\nloss = 1.0\n";
+        simulation.links = Links::from_toml(cut).unwrap().into();
+    });
+    let mut session = job.start().unwrap();
+    session.run_until(Time::MAX).unwrap();
+    let statistics = session.report().statistics().clone();
+    let PlayReport { messages, dropped, .. } = session.handles.report(&statistics);
+    assert_eq!((messages, dropped), (5, vec![("/probe".into(), "/n".into(), 5)]));
 }

@@ -142,7 +142,10 @@ fn simulated_time_waits_for_a_slow_disk() {
     player.add_to(executor.graph(), &types()).unwrap();
     let recorder = Recorder::new(sink).topics(["doubled"]).ring_capacity(4);
     let recorder = recorder.add_to(executor.graph(), &types()).unwrap();
-    let disk = std::thread::spawn(move || (0..50).for_each(|_| allow.send(()).unwrap()));
+    let disk = std::thread::spawn(move || {
+        std::thread::sleep(20 * MS); // until the ring is full
+        (0..50).for_each(|_| allow.send(()).unwrap());
+    });
     executor.spin().unwrap();
     let report = recorder.finish().unwrap();
     disk.join().unwrap();
@@ -191,6 +194,7 @@ fn a_live_recorder_counts_what_a_slow_disk_cannot_take() {
     // The ring has room for four, and the thread holds one.
     assert!((4..=5).contains(&report.messages()), "{report:?}");
     assert_eq!(report.topics[0].overflow + report.messages(), 50);
+    assert_eq!(report.lost() + report.messages(), 50);
     assert_eq!(report.topics[0].missed, 0);
 }
 
@@ -209,6 +213,7 @@ fn messages_that_overflow_the_queue_of_the_recorder_are_counted() {
     executor.spin().unwrap();
     let report = recorder.finish().unwrap();
     assert_eq!((report.messages(), report.topics[0].missed), (4, 6));
+    assert_eq!((report.lost(), recorder.lost()), (6, 6));
 }
 
 #[test]

@@ -4,6 +4,7 @@ use crate::support::{Number, ms, record, topic, types};
 use ringspin_bag::{MemoryRecording, PlayReport, Player};
 use ringspin_executor::{Graph, QoS, Responder, Time};
 use ringspin_messages::RosService;
+use ringspin_modes::Executor;
 use ringspin_simulation::Job;
 use serde::Serialize;
 use std::time::Duration;
@@ -126,4 +127,53 @@ fn requests_without_contents_or_server_are_counted() {
     assert_eq!((seen, report.requests, report.requests_empty), (vec![], 0, 8));
     let (_, report) = play(calls(&[3, 1], true), false);
     assert_eq!((report.requests, report.requests_empty, report.requests_refused), (0, 6, 2));
+}
+
+/// Gives all events one time.
+fn at_once(mut recording: MemoryRecording) -> MemoryRecording {
+    recording.records.iter_mut().for_each(|record| record.log_time = ms(0));
+    recording
+}
+
+#[test]
+fn requests_wait_for_a_server_with_a_full_queue() {
+    let (seen, report) = play(at_once(calls(&[3, 1, 4, 1, 5], true)), true);
+    assert_eq!((seen, report.requests), (vec![3, 1, 4, 1, 5], 5));
+}
+
+#[test]
+fn requests_count_in_the_mean_lag_of_a_live_run() {
+    let mut executor = Executor::single_core();
+    let node = executor.create_node("server", ()).unwrap();
+    let done = executor.stop_handle();
+    node.create_deferred_service(
+        "square",
+        QoS::keep_all(1),
+        move |(), request: &Number, responder: Responder<Number>, _| {
+            if request.value == 20 {
+                done.stop();
+            }
+            responder.respond(Number { value: 0 });
+        },
+    )
+    .unwrap();
+    let values: Vec<_> = (1..=20).collect();
+    let player = Player::new([at_once(calls(&values, true))]).service_requests();
+    let handle = player.add_to(executor.graph(), &types().with_service::<Square>()).unwrap();
+    executor.spin_for(Duration::from_secs(60)).unwrap();
+    let report = handle.report(&executor.statistics());
+    assert_eq!(report.requests, 20);
+    assert!(report.retries > 0 && report.lag_mean <= report.lag_max, "{report:?}");
+}
+
+#[test]
+fn events_are_published_unless_requests_are_asked_for() {
+    let player = Player::new([calls(&[3, 1], true)]);
+    let types = types().with_service::<Square>();
+    let job = Job::new(|graph: &Graph| Ok(player.add_to(graph, &types)?));
+    let mut session = player.apply_times(job, &types).unwrap().start().unwrap();
+    session.run_until(Time::MAX).unwrap();
+    let statistics = session.report().statistics().clone();
+    let report = session.handles.report(&statistics);
+    assert_eq!((report.messages, report.requests), (8, 0));
 }

@@ -131,11 +131,69 @@ fn a_subscription_of_a_struct_without_a_ros_type_is_refused() {
 
 #[test]
 fn two_recorded_types_of_one_topic_are_refused() {
-    let mut other = numbers("/m", &[(0, 1)]);
-    other.topics = vec![topic::<Stamped>("/m")];
-    let player = Player::new([numbers("/n", &[(0, 1)]), other]).remap("/m", "/n");
-    let error = player.add_to(&Graph::new(), &types()).unwrap_err();
-    assert!(matches!(error, PlayError::TwoTypes { .. }), "{error}");
+    let described = |type_name: &str, hash: Option<&str>| {
+        let mut recording = numbers("/m", &[(0, 1)]);
+        recording.topics[0].type_name = type_name.into();
+        recording.topics[0].type_hash = hash.map(Into::into);
+        recording
+    };
+    let add = |other| {
+        let player = Player::new([numbers("/n", &[(0, 1)]), other]).remap("/m", "/n");
+        player.add_to(&Graph::new(), &types()).map(drop).map_err(Box::new)
+    };
+    let (name, hash) = ("test_msgs/msg/Number", "RIHS01_aa");
+    for other in [described("test_msgs/msg/Other", None), described(name, Some("RIHS01_old"))] {
+        let error = add(other).unwrap_err();
+        assert!(matches!(*error, PlayError::TwoTypes { .. }), "{error}");
+    }
+    for other in [described(name, None), described(name, Some(hash))] {
+        add(other).unwrap();
+    }
+}
+
+#[test]
+fn topics_in_another_format_than_cdr_are_refused() {
+    let mut recording = numbers("/n", &[(0, 1)]);
+    recording.topics[0].serialization_format = "protobuf".into();
+    let error = Player::new([recording]).add_to(&Graph::new(), &types()).unwrap_err();
+    assert!(matches!(error, PlayError::Format { .. }), "{error}");
+}
+
+/// The QoS that a player offers for a topic with recorded offers.
+fn played_qos(offered: Vec<QoS>, change: impl FnOnce(Player) -> Player, topic: &str) -> QoS {
+    let mut recording = numbers("/n", &[(0, 1)]);
+    recording.topics[0].offered_qos = offered;
+    let graph = Graph::new();
+    change(Player::new([recording])).add_to(&graph, &types()).unwrap();
+    graph.offered_qos(topic)[0].1
+}
+
+#[test]
+fn the_strongest_recorded_offers_are_offered_again() {
+    let [short, long] = [3, 7].map(QoS::keep_last);
+    let ms = std::time::Duration::from_millis;
+    for (offered, expected) in [
+        (vec![], QoS::default()),
+        (vec![short, long, short], long),
+        (vec![QoS::keep_last(0)], QoS::default()),
+        (vec![QoS::keep_last(1_000_000)], QoS::keep_last(1000)),
+        (vec![short.best_effort()], short.best_effort()),
+        (vec![short.best_effort(), short], short),
+        (vec![short, short.transient_local()], short.transient_local()),
+        (vec![short.deadline(ms(5)), short.deadline(ms(3)), short], short.deadline(ms(3))),
+    ] {
+        assert_eq!(played_qos(offered.clone(), |player| player, "/n"), expected, "{offered:?}");
+    }
+}
+
+#[test]
+fn qos_is_overridden_by_the_name_in_the_graph_and_the_clock_is_reliable() {
+    let chosen = QoS::keep_last(2).best_effort();
+    let remapped =
+        |player: Player| player.remap("/n", "/m").qos("/m", chosen).qos("/n", QoS::default());
+    assert_eq!(played_qos(vec![], remapped, "/m"), chosen);
+    let with_clock = |player: Player| player.clock(std::time::Duration::from_secs(1));
+    assert_eq!(played_qos(vec![], with_clock, "/clock"), QoS::clock().reliable());
 }
 
 #[test]

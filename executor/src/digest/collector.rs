@@ -9,7 +9,7 @@ use super::{Digest, DigestHasher};
 use crate::event::{EventId, SourceId};
 use crate::lock::lock;
 use crate::owner_thread::{ForeignEvent, OwnerThread};
-use ringspin_ringbuf::Flag;
+use ringspin_ringbuf::{Counter, Flag};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -27,6 +27,8 @@ pub(crate) struct DigestCollector {
     publishers: Mutex<BTreeSet<SourceId>>,
     /// The publishers with a name of their own.
     names: Mutex<BTreeMap<SourceId, String>>,
+    /// The number of changes of these two.
+    changes: Counter,
     /// In simulated time.
     owner: OnceLock<Arc<OwnerThread>>,
 }
@@ -67,10 +69,17 @@ impl DigestCollector {
     /// Records that a publisher shows its messages from now on.
     pub(crate) fn digest_publisher(&self, publisher: SourceId) {
         lock(&self.publishers).insert(publisher);
+        self.changes.next();
     }
 
     pub(crate) fn name_publisher(&self, publisher: SourceId, name: &str) {
         lock(&self.names).insert(publisher, name.into());
+        self.changes.next();
+    }
+
+    /// The number of times that a publisher was named or began to show its messages.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes.get()
     }
 
     /// The name that a publisher was given, if it was given one.

@@ -2,9 +2,9 @@
 
 use super::{EventSource, FreezeError, Graph, GraphBuilder};
 use crate::control::{
-    CallbackCounters, CallbackStatistics, Cause, Failure, FailurePolicy, Failures, NodeControl,
-    Statistics, WorkerStatistics,
+    Cause, Failure, FailurePolicy, Failures, NodeControl, Statistics, WorkerStatistics,
 };
+use crate::counters::{Counted, Counters};
 use crate::deadline::DeadlineWatch;
 use crate::escape::catch_panic;
 use crate::event::{CallbackId, EventId, LoopId};
@@ -21,7 +21,7 @@ use crate::table::Table;
 use crate::time::{Clock, Time};
 use crate::timers::Timers;
 use crate::topic::{AnyTopic, Connections};
-use crate::worker::{Calls, OpenTopics, Shared, Worker, WorkerParts};
+use crate::worker::{OpenTopics, Shared, Worker, WorkerParts};
 use ringspin_ringbuf::{EntryLine, Inbox, MAX_TOKEN};
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -85,8 +85,8 @@ pub struct Frozen {
 /// Answers questions about a frozen graph from any thread; cheap to clone.
 #[derive(Clone)]
 pub struct Monitor {
-    info: Arc<GraphInfo>,
-    counters: Arc<Table<CallbackId, Counted>>,
+    graph: Graph,
+    counters: Counters,
     topics: Arc<[(String, Arc<dyn AnyTopic>)]>,
     failures: Arc<Failures>,
     worker_counters: Arc<[Arc<WorkerCounters>]>,
@@ -94,14 +94,10 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    /// The graph's description.
-    pub fn info(&self) -> &GraphInfo {
-        &self.info
-    }
-
-    /// Returns [`info`](Self::info) as a shared value.
-    pub fn shared_info(&self) -> Arc<GraphInfo> {
-        self.info.clone()
+    /// The description of the graph at this moment; after [`Graph::close`], of what it was. Calls
+    /// between two changes return the same snapshot.
+    pub fn info(&self) -> Arc<GraphInfo> {
+        self.graph.builder().snapshot()
     }
 
     /// The failures so far, in the order in which they happened.
@@ -133,22 +129,7 @@ impl Monitor {
 
     /// A snapshot of all counters; each is exact, together they are not from one instant.
     pub fn statistics(&self) -> Statistics {
-        let callbacks = self.info.callbacks.values().zip(self.counters.values());
-        let callbacks = callbacks.map(|(callback, of)| (callback, &of.counters, of.dispatched()));
-        let callbacks = callbacks.map(|(callback, counters, dispatched)| CallbackStatistics {
-            node: self.info.loops[callback.event_loop].full_name(),
-            callback: callback.name.clone(),
-            dispatched,
-            overwritten: counters.overwritten.get(),
-            lost: counters.lost.get(),
-            discarded: counters.discarded.get(),
-            missed: counters.missed.get(),
-            coalesced: counters.coalesced.get(),
-            late: counters.late.get(),
-            unmatched: counters.unmatched.get(),
-            irregular: counters.irregular.get(),
-            expired: counters.expired.get(),
-        });
+        let (callbacks, removed) = self.counters.statistics();
         let refused = self.topics.iter().map(|(name, topic)| (name.clone(), topic.refused()));
         let refused = refused.filter(|(_, count)| *count > 0);
         let statistics = |of: &Arc<WorkerCounters>| WorkerStatistics {
@@ -156,7 +137,7 @@ impl Monitor {
             sleeps: of.sleeps.get(),
         };
         let workers = self.worker_counters.iter().map(statistics).collect();
-        Statistics { callbacks: callbacks.collect(), refused: refused.collect(), workers }
+        Statistics { callbacks, removed, refused: refused.collect(), workers }
     }
 }
 
@@ -179,7 +160,7 @@ impl Graph {
         let (clock, sim_network) = (time.clock(), time.sim_network());
         builder.frozen = true;
         std::mem::take(&mut builder.before_freeze).into_iter().for_each(|run| run(&builder));
-        let info = Arc::new(builder.info());
+        let info = builder.snapshot();
         if sim_network.is_none() {
             builder.inputs.drain(..).for_each(NamedInput::run_live);
         }
@@ -194,7 +175,7 @@ impl Graph {
         }
         let simulated = sim_network.map(|sim_network| sim_network.clock().clone());
         let shared = Shared {
-            info: info.clone(),
+            directory: builder.directory().clone(),
             failures: failures.clone(),
             clock,
             simulated,
@@ -222,13 +203,15 @@ impl Graph {
         }
         let ready_of = |callback: CallbackId| ready[callback].clone();
         let clock = &builder.clock;
-        let connections = Connections { ready: &ready_of, sim_network, info: &info, clock };
-        connect_topics(&builder, connections, shared.clock.now(), &mut workers);
-        let counters = Arc::new(Counted::all(&builder, &workers));
+        let directory = builder.directory();
+        let connections = Connections { ready: &ready_of, sim_network, directory, clock };
+        connect_topics(&builder, connections, shared.clock.now(), &mut workers, &info);
+        let counters = count(&builder, &workers);
         let worker_counters =
             workers.iter().map(|worker: &Worker| worker.counters().clone()).collect();
         let (topics, clock) = (builder.erased_topics().into(), shared.clock);
-        let monitor = Monitor { info, counters, topics, failures, worker_counters, clock };
+        let graph = self.clone();
+        let monitor = Monitor { graph, counters, topics, failures, worker_counters, clock };
         Ok(Frozen { workers, monitor, inputs: std::mem::take(&mut builder.inputs) })
     }
 }
@@ -239,16 +222,30 @@ fn connect_topics(
     connections: Connections<'_>,
     now: Time,
     workers: &mut [Worker],
+    info: &GraphInfo,
 ) {
     let topics = builder.erased_topics();
     topics.iter().for_each(|(_, topic)| topic.connect(connections));
     if let (Some(_), [worker]) = (connections.sim_network, workers) {
         let token = |callback| (connections.ready)(callback).announcer.token();
-        worker.plan_prefetches(&topics, &token);
+        worker.plan_prefetches(&topics, &token, info);
     }
     for (topic, number) in &builder.caches {
         topic.start_cache(*number, now, connections.sim_network);
     }
+}
+
+/// The counters of all callbacks.
+fn count(builder: &GraphBuilder, workers: &[Worker]) -> Counters {
+    let all = Counters::default();
+    for worker in workers {
+        for (callback, token) in worker.callbacks() {
+            let name = builder.directory().get(callback).expect("the callback was just created");
+            let counters = builder.callback_specs[callback].counters.clone();
+            all.add(callback, Counted { name, counters, calls: worker.calls().clone(), token });
+        }
+    }
+    all
 }
 
 /// The controls of all nodes, by their index.
@@ -256,10 +253,10 @@ fn node_controls(
     builder: &GraphBuilder,
     default: FailurePolicy,
     retirements: &Retirements,
-) -> Box<[NodeControl]> {
-    let policies = builder.policies.iter();
-    let mut nodes: Box<[_]> =
-        policies.map(|policy| NodeControl::new(policy.unwrap_or(default))).collect();
+) -> Table<usize, NodeControl> {
+    let policies = builder.policies.iter().enumerate();
+    let control = |policy: Option<_>| NodeControl::new(policy.unwrap_or(default));
+    let mut nodes: Table<_, _> = policies.map(|(n, policy)| (n, control(*policy))).collect();
     for (event_loop, retirement) in builder.loops.values().zip(retirements.values()) {
         nodes[event_loop.node_index].loops.push(retirement.clone());
     }
@@ -345,6 +342,7 @@ fn connect_worker(
     let tokens = callbacks.len() + timers.count() + loops.len();
     let parts = WorkerParts {
         inbox: Inbox::with_lines(rings(common, &loops), tokens),
+        names: loops.iter().map(|id| common.builder.loop_name(*id)).collect(),
         loops,
         routes: Vec::with_capacity(callbacks.len()),
         controls: Vec::new(),
@@ -456,7 +454,11 @@ impl Connecting<'_> {
                 let changed = control.changed.clone();
                 let index = self.parts.timers.add(callback, control, ready.clone(), counters);
                 timer = Index::new(index);
-                self.add_control(loop_index, &changed, Control::TimerChanged(index));
+                self.add_control(
+                    loop_index,
+                    &changed,
+                    Control::TimerChanged { timer: index, loop_index },
+                );
             }
         }
         let event_loop = self.parts.loops[loop_index];
@@ -478,31 +480,5 @@ impl Connecting<'_> {
         self.parts.starts.push(notifier.clone());
         let control = Control::Retirement { loop_index, notifier: notifier.clone() };
         self.add_control(loop_index, &notifier, control);
-    }
-}
-
-/// The counters of one callback.
-pub(crate) struct Counted {
-    /// All but one.
-    pub(crate) counters: Arc<CallbackCounters>,
-    calls: Calls,
-    token: usize,
-}
-
-impl Counted {
-    /// The counters of all callbacks, in order.
-    pub(crate) fn all(builder: &GraphBuilder, workers: &[Worker]) -> Table<CallbackId, Self> {
-        let counted = workers.iter().flat_map(|worker| {
-            worker.callbacks().map(|(callback, token)| {
-                let counters = builder.callback_specs[callback].counters.clone();
-                (callback, Self { counters, calls: worker.calls().clone(), token })
-            })
-        });
-        counted.collect()
-    }
-
-    /// The number of calls of the callback.
-    pub(crate) fn dispatched(&self) -> u64 {
-        self.calls.of(self.token).get()
     }
 }

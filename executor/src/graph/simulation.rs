@@ -16,6 +16,7 @@ impl GraphBuilder {
         if self.inputs.iter().any(|other| other.name == *name) {
             return Err(AddInputError::Duplicate { name: name.clone() });
         }
+        self.version += 1;
         self.inputs.push(input);
         Ok(())
     }

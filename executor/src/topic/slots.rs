@@ -10,8 +10,8 @@
 //! not grow, and a publisher that finds no slot gets an error that names the holders.
 
 use super::{Connections, Topic, lock};
+use crate::directory::Directory;
 use crate::event::CallbackId;
-use crate::info::GraphInfo;
 use crate::message::Holder;
 use crate::qos::QoS;
 use crate::sim_network::SimNetwork;
@@ -28,7 +28,7 @@ const UNLIMITED: usize = usize::MAX;
 /// The capacity that was planned when the graph was frozen.
 pub(super) struct Plan {
     planned: Planned,
-    info: Arc<GraphInfo>,
+    directory: Directory,
     sim_network: Option<Arc<SimNetwork>>,
 }
 
@@ -53,13 +53,14 @@ impl<M: Send + Sync + 'static> Topic<M> {
 
     /// Allocates the slots that are needed.
     pub(super) fn plan(&self, connections: Connections<'_>) {
-        let Connections { info, sim_network, clock, .. } = connections;
+        let Connections { directory, sim_network, clock, .. } = connections;
         let planned = std::mem::take(&mut *lock(&self.planned));
         self.pool.reserve(planned.slots());
         for times in planned.holders.iter().filter_map(|holder| holder.times()) {
             times.start(clock.clone(), self.pool.capacity() + IN_FLIGHT_MAX);
         }
-        let plan = Plan { planned, info: info.clone(), sim_network: sim_network.cloned() };
+        let (directory, sim_network) = (directory.clone(), sim_network.cloned());
+        let plan = Plan { planned, directory, sim_network };
         assert!(self.plan.set(plan).is_ok(), "a graph is frozen once");
     }
 
@@ -100,16 +101,12 @@ impl<M: Send + Sync + 'static> Topic<M> {
     }
 
     fn out_of_slots(&self, planned: &Planned, slots: usize) -> OutOfSlots {
-        let info = self.plan.get().map(|plan| &plan.info);
+        let directory = self.plan.get().map(|plan| &plan.directory);
         let holding = planned.holders.iter().filter(|holder| holder.messages() > 0);
         let held = holding.map(|holder| {
-            let (node, callback) = match info {
-                Some(info) => (
-                    info.loop_of(holder.callback).full_name(),
-                    info.callbacks[holder.callback].name.clone(),
-                ),
-                None => Default::default(),
-            };
+            let name = directory.and_then(|directory| directory.get(holder.callback));
+            let name = name.map(|name| (name.of.full_name(), name.callback.clone()));
+            let (node, callback) = name.unwrap_or_default();
             HeldMessages { node, callback, messages: holder.messages(), max: holder.messages_max }
         });
         let mut held: Vec<_> = held.collect();

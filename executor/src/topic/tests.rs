@@ -1,6 +1,7 @@
 //! Tokens that are shared by messages of this process and of others.
 
 use super::*;
+use crate::directory::Directory;
 use crate::escape::BoxError;
 use crate::event::SourceId;
 use crate::remote::{RemoteNotifier, RemoteSubscription};
@@ -53,7 +54,7 @@ impl Both {
         topic.connect(Connections {
             ready: &|_| ready.clone(),
             sim_network: None,
-            info: &Arc::default(),
+            directory: &Directory::default(),
             clock: &NodeClock::default(),
         });
         notifier.connect(ready);

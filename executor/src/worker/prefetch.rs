@@ -5,7 +5,7 @@
 
 use super::Worker;
 use crate::event::CallbackId;
-use crate::info::TopicInfo;
+use crate::info::{GraphInfo, TopicInfo};
 use crate::topic::AnyTopic;
 use ringspin_ringbuf::{CacheLines, PrefetchPlan};
 use std::sync::Arc;
@@ -18,14 +18,14 @@ type Described<'a> = (&'a TopicInfo, &'a Arc<dyn AnyTopic>);
 
 impl Worker {
     /// Collects the memory that the expiries of its timers touch: directly, and through the
-    /// messages that they may publish; not for small graphs. `topics` are those of the graph's
-    /// description, in its order; `token` is the worker's number of each callback.
+    /// messages that they may publish; not for small graphs. `topics` are those of `info`, in its
+    /// order; `token` is the worker's number of each callback.
     pub(crate) fn plan_prefetches(
         &mut self,
         topics: &[(String, Arc<dyn AnyTopic>)],
         token: &dyn Fn(CallbackId) -> u32,
+        info: &GraphInfo,
     ) {
-        let info = &self.shared.info;
         let mut published = info.loops.map(|_, _| Vec::<Described<'_>>::new());
         // The topics of services come after the others.
         for (described, (_, topic)) in info.topics.iter().zip(topics) {

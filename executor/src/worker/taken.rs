@@ -32,10 +32,8 @@ impl Worker {
             return Some(ReadyEvent { token, callback: Some(callback), event_loop });
         }
         let event_loop = match self.controls[token as usize - self.routes.len()] {
-            Control::Retirement { loop_index, .. } => self.loops[loop_index],
-            Control::TimerChanged(timer) => {
-                let callback = self.timers.callback(timer);
-                self.shared.info.callbacks[callback].event_loop
+            Control::Retirement { loop_index, .. } | Control::TimerChanged { loop_index, .. } => {
+                self.loops[loop_index]
             }
         };
         Some(ReadyEvent { token, callback: None, event_loop })

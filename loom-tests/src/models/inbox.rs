@@ -6,9 +6,13 @@
 //! loom reports as a deadlock.
 
 use super::join;
+use crate::inbox::{Announce, Announcer, Inbox};
 use crate::model::Model;
-use crate::shared::worker::{Port, Step, Worker, publisher, subscriptions};
+use crate::shared::worker::{Events, Port, Step, Worker, publisher, subscriptions, work};
 use loom::thread::spawn;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::SeqCst;
 
 /// A subscription with a queue of `depth`, whose publishers each publish their messages while its
 /// worker works and sleeps until it has taken all of `awaited`. One more publisher was suspended
@@ -124,4 +128,104 @@ fn late_token_disturbs_no_message() {
         assert!(taken.is_sorted_by(|a, b| a < b), "{taken:?}");
         drop((worker, ports));
     });
+}
+
+/// The number of pending events, by token.
+struct Counted(Vec<AtomicUsize>);
+
+impl Events for Arc<Counted> {
+    fn pending(&self, token: u32) -> usize {
+        self.0[token as usize].load(SeqCst)
+    }
+
+    fn handle(&mut self, token: u32) -> bool {
+        let before = self.0[token as usize].fetch_sub(1, SeqCst);
+        assert!(before > 0, "an event is dispatched twice");
+        before > 1
+    }
+}
+
+impl Counted {
+    fn announce(&self, announcer: &Announcer) {
+        self.0[announcer.token() as usize].fetch_add(1, SeqCst);
+        announcer.announce();
+    }
+}
+
+/// The worker, which does not know ring and token before their event comes, dispatches it.
+#[test]
+fn event_of_a_ring_that_is_not_adopted_arrives() {
+    Model::new(60).preemptions(2).check(|| {
+        let mut inbox = Inbox::with_room(1, 1);
+        let registrar = inbox.registrar();
+        let events = Arc::new(Counted(vec![AtomicUsize::new(0)]));
+        let creator = spawn({
+            let events = events.clone();
+            move || {
+                let ring = registrar.add_ring(0, None);
+                let announcer = registrar.add_token(ring, 1);
+                events.announce(&announcer);
+                announcer
+            }
+        });
+        let worker = spawn(move || {
+            let mut handled = Handled { events, count: 0 };
+            work(&mut inbox, &mut handled, |handled| handled.count == 1);
+            inbox
+        });
+        drop((creator.join().unwrap(), worker.join().unwrap()));
+    });
+}
+
+/// The ring grows for a second token while events of the first one are announced and dispatched:
+/// each arrives, and the worker may sleep in between.
+#[test]
+fn events_arrive_while_the_ring_grows_for_another_token() {
+    Model::new(50).preemptions(1).check(|| {
+        let mut inbox = Inbox::with_room(1, 1);
+        let registrar = inbox.registrar();
+        let ring = registrar.add_ring(1, None);
+        let first = registrar.add_token(ring, 1);
+        inbox.adopt();
+        let events = Arc::new(Counted(vec![AtomicUsize::new(0), AtomicUsize::new(0)]));
+        let publisher = spawn({
+            let events = events.clone();
+            move || {
+                events.announce(&first);
+                first
+            }
+        });
+        let creator = spawn({
+            let events = events.clone();
+            move || {
+                let second = registrar.add_token(ring, 2);
+                events.announce(&second);
+                second
+            }
+        });
+        let worker = spawn(move || {
+            let mut handled = Handled { events, count: 0 };
+            work(&mut inbox, &mut handled, |handled| handled.count == 2);
+            inbox
+        });
+        let joined = (publisher.join().unwrap(), creator.join().unwrap());
+        drop((joined, worker.join().unwrap()));
+    });
+}
+
+/// Events, with the number of those that were handled.
+struct Handled {
+    events: Arc<Counted>,
+    count: usize,
+}
+
+impl Events for Handled {
+    fn pending(&self, token: u32) -> usize {
+        self.events.pending(token)
+    }
+
+    fn handle(&mut self, token: u32) -> bool {
+        self.count += 1;
+        self.events.handle(token)
+    }
 }

@@ -161,7 +161,8 @@ fn nothing_is_left_when_the_last_thread_is_done() {
     });
 }
 
-/// Two threads exchange the value: the second one gets the first one's value complete.
+/// Two threads exchange the value: the second one gets the first one's value complete. Without a
+/// collection, because its fence would order the two as well, in loom only.
 #[test]
 fn value_that_is_replaced_is_complete() {
     Model::new(2).kills("published.replace", Release).check(|| {

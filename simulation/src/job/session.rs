@@ -8,6 +8,7 @@ use ringspin_executor::{
 use ringspin_modes::Executor;
 use ringspin_modes::deterministic::Sequencer;
 use ringspin_modes::{Panicked, SpinError};
+use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error;
 
@@ -81,7 +82,7 @@ impl<T> Session<T> {
     }
 
     /// The graph that runs.
-    pub fn graph(&mut self) -> &GraphInfo {
+    pub fn graph(&mut self) -> Arc<GraphInfo> {
         self.parts().0.info()
     }
 
@@ -97,11 +98,10 @@ impl<T> Session<T> {
     pub fn step(&mut self) -> Result<Option<Step>, SpinError> {
         let stop = self.executor.stop_handle();
         let (monitor, sequencer) = self.parts();
-        let dispatched = sequencer.dispatch_one(Time::MAX, &stop, monitor.info())?;
-        let step = |callback: CallbackId| Step {
-            time: sequencer.now(),
-            callback: monitor.info().name_of(callback),
-        };
+        let info = monitor.info();
+        let dispatched = sequencer.dispatch_one(Time::MAX, &stop, &info)?;
+        let step =
+            |callback: CallbackId| Step { time: sequencer.now(), callback: info.name_of(callback) };
         let step = dispatched.map(step);
         self.executor.failed().map(|()| step)
     }
@@ -175,7 +175,8 @@ impl<T> Session<T> {
     /// [`StateError`] if there is no such loop, or its state has another type.
     pub fn state<S: Send + 'static>(&mut self, event_loop: &str) -> Result<&mut S, StateError> {
         let (monitor, sequencer) = self.parts();
-        let loops = &monitor.info().loops;
+        let info = monitor.info();
+        let loops = &info.loops;
         let Some((id, _)) = loops.iter().find(|(_, l)| l.full_name() == event_loop) else {
             let loops = loops.values().map(|l| l.full_name()).collect();
             return Err(StateError::Unknown { name: event_loop.into(), loops });
@@ -196,7 +197,7 @@ impl<T> Session<T> {
         let (statistics, failures) = (self.executor.statistics(), self.executor.failures());
         let exit_code = self.executor.stop_handle().exit_code();
         let (monitor, sequencer) = self.parts();
-        let info = monitor.shared_info();
+        let info = monitor.info();
         let (digest, dispatches) = sequencer.digest();
         let (schedule, deviations, deviations_count) = sequencer.schedule(&info);
         Report {

@@ -1,7 +1,8 @@
 //! Inputs: recordings, generators and simulators in closed loop wait for the graph.
 
 use ringspin_executor::{
-    BoxError, Collector, Delivery, ExternalInput, FreezeError, Graph, Message, Publisher, QoS, Time,
+    BoxError, Collector, Delivery, ExternalInput, FailurePolicy, FreezeError, Graph, Message,
+    Publisher, QoS, Time,
 };
 use ringspin_modes::{Executor, Mode, SpinError};
 use ringspin_simulation::Job;
@@ -213,6 +214,9 @@ fn an_input_is_refused_live() {
     assert!(error.to_string().contains("input \"bag\" needs simulated time"), "{error}");
 }
 
+/// The number of items of a [`Paced`] input.
+const ITEMS: u32 = 20;
+
 /// Items a millisecond apart, the first one refused once.
 struct Paced {
     next: Time,
@@ -244,15 +248,17 @@ impl ExternalInput for Paced {
 /// Items with the times of their reception.
 type Received = Arc<Mutex<Vec<(Time, u32)>>>;
 
-/// A node with an input of three items, and one that stops the executor at the last.
+/// A node with an input of [`ITEMS`] items, and one that stops the executor at the last.
 fn paced(graph: &Graph) -> Result<Received, BoxError> {
     let node = graph.create_node("sensor", ())?;
     let out = node.create_publisher("in", QoS::default())?;
     let refuses = true;
-    node.create_input("sensor", Paced { next: ms(1), left: 3, refuses, out })?;
+    node.create_input("sensor", Paced { next: ms(1), left: ITEMS, refuses, out })?;
     let received = Received::default();
     let probe = graph.create_node("probe", received.clone())?;
-    probe.create_subscription("in", QoS::default(), |received, left: &Message<u32>, cx| {
+    // Room for all: a busy machine delays them.
+    let qos = QoS::keep_last(ITEMS as usize);
+    probe.create_subscription("in", qos, |received, left: &Message<u32>, cx| {
         received.lock().unwrap().push((cx.now(), **left));
         if **left == 1 {
             cx.stop();
@@ -265,9 +271,15 @@ fn paced(graph: &Graph) -> Result<Received, BoxError> {
 fn an_input_of_a_node_is_never_early_in_live_modes() {
     for mut executor in [Executor::single_core(), Executor::new(Mode::MultiCore(None))] {
         let received = paced(executor.graph()).unwrap();
+        executor.freeze().unwrap();
+        let start = executor.now();
         executor.spin_for(Duration::from_secs(60)).unwrap();
-        let received: Vec<_> = received.lock().unwrap().iter().map(|(_, left)| *left).collect();
-        assert_eq!(received, [3, 2, 1]);
+        let received = received.lock().unwrap();
+        let values: Vec<_> = received.iter().map(|(_, left)| *left).collect();
+        assert_eq!(values, (1..=ITEMS).rev().collect::<Vec<_>>());
+        for (n, (time, _)) in (0..).zip(received.iter()) {
+            assert!(*time >= start + n * MS, "{received:?} from {start}");
+        }
     }
 }
 
@@ -278,6 +290,75 @@ fn an_input_of_a_node_is_an_input_in_deterministic_mode() {
     // The item that is refused is offered again after a dispatch.
     node.create_timer(MS, |_, _| ()).unwrap();
     let received = paced(executor.graph()).unwrap();
-    executor.spin_for(Duration::from_millis(10)).unwrap();
-    assert_eq!(*received.lock().unwrap(), [(ms(1), 3), (ms(2), 2), (ms(3), 1)]);
+    executor.spin_for(Duration::from_millis(30)).unwrap();
+    let expected: Vec<_> = (1..=ITEMS).map(|n| (ms(n.into()), ITEMS + 1 - n)).collect();
+    assert_eq!(*received.lock().unwrap(), expected);
+}
+
+/// Items that are all due; the last one fails.
+struct Burst {
+    left: u32,
+    delivered: Arc<Mutex<u32>>,
+    out: Publisher<u32>,
+    /// Shows whether the input is dropped.
+    _alive: Arc<()>,
+}
+
+impl ExternalInput for Burst {
+    fn next_time(&mut self) -> Option<Time> {
+        (self.left > 0).then_some(Time::ZERO)
+    }
+
+    fn deliver(&mut self, _now: Time) -> Result<Delivery, BoxError> {
+        self.left -= 1;
+        if self.left == 0 {
+            return Err("the sensor is unplugged".into());
+        }
+        *self.delivered.lock().unwrap() += 1;
+        self.out.publish(self.left)?;
+        Ok(Delivery::Done)
+    }
+}
+
+/// Adds a node with a burst of `items`, and a probe of what was delivered at its first message.
+fn burst(graph: &Graph, items: u32, alive: &Arc<()>) -> Result<Arc<Mutex<u32>>, BoxError> {
+    let node = graph.create_node("sensor", ())?;
+    let (out, delivered) = (node.create_publisher("in", QoS::default())?, Arc::default());
+    let input = Burst { left: items, delivered, out, _alive: alive.clone() };
+    let (probe, delivered) = (graph.create_node("probe", ())?, input.delivered.clone());
+    let at_first = Arc::<Mutex<u32>>::default();
+    let seen = at_first.clone();
+    probe.create_subscription("in", QoS::default(), move |(), _: &Message<u32>, _| {
+        let (mut seen, delivered) = (seen.lock().unwrap(), *delivered.lock().unwrap());
+        *seen = if *seen == 0 { delivered } else { *seen };
+    })?;
+    node.create_input("sensor", input)?;
+    Ok(at_first)
+}
+
+#[test]
+fn a_failing_input_of_a_node_ends_a_live_run_and_lets_other_nodes_run_before() {
+    let mut executor = Executor::single_core();
+    let at_first = burst(executor.graph(), 1000, &Arc::default()).unwrap();
+    let error = executor.spin_for(Duration::from_secs(60)).unwrap_err().to_string();
+    assert!(error.contains("/sensor") && error.contains("the sensor is unplugged"), "{error}");
+    assert!(error.contains("input sensor"), "{error}");
+    // The probe does not wait for the whole burst.
+    assert!((1..500).contains(&*at_first.lock().unwrap()), "{at_first:?}");
+}
+
+#[test]
+fn an_input_is_dropped_when_its_node_is_isolated() {
+    let executor = Executor::single_core();
+    let alive = Arc::new(());
+    burst(executor.graph(), 1, &alive).unwrap();
+    let mut executor = executor.with_failure_policy(FailurePolicy::IsolateNode);
+    executor.freeze().unwrap();
+    for _ in 0..60_000 {
+        if Arc::strong_count(&alive) == 1 {
+            break;
+        }
+        executor.spin_for(MS).unwrap();
+    }
+    assert_eq!(Arc::strong_count(&alive), 1);
 }

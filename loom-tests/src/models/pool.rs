@@ -96,8 +96,8 @@ fn a_reused_slot_is_not_mistaken_for_unchanged() {
 }
 
 /// Two threads find an empty pool, and both get a slot. If one of them has added a segment whose
-/// slots are not free yet, the other one adds the next segment instead of waiting. Three preemptions
-/// are enough for each of its mutants to fail.
+/// slots are not free yet, the other one adds the next segment instead of waiting. Three
+/// preemptions are enough for each of its mutants to fail.
 #[test]
 fn two_threads_grow_the_pool() {
     let model = Model::new(90).preemptions(3).kills("pool.near", Relaxed);

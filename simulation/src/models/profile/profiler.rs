@@ -125,8 +125,10 @@ impl Log {
         let mut by_loop = info.loops.map(|_, _| Vec::new());
         for (worker, calls) in workers.iter().enumerate() {
             for (n, call) in calls.iter().enumerate() {
-                let event_loop = info.callbacks[call.callback].event_loop;
-                by_loop[event_loop].push((worker, n));
+                // A callback that was destroyed meanwhile has no loop.
+                if let Some(callback) = info.callbacks.get(call.callback) {
+                    by_loop[callback.event_loop].push((worker, n));
+                }
             }
         }
         Self { workers, by_loop }

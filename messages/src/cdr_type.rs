@@ -127,19 +127,3 @@ impl fmt::Debug for CdrType {
 fn other_type() -> CdrError {
     CdrError::OtherType
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn raw_bytes_stay_as_they_are_and_other_types_are_refused() {
-        let (table, message) = (CdrType::raw(), RawMessage(vec![0, 1, 0, 0, 7]));
-        let bytes = table.to_bytes(&message).unwrap();
-        assert!(matches!(bytes, Cow::Borrowed(_)));
-        let mut slot = None;
-        table.read(&bytes, &mut slot).unwrap();
-        assert_eq!(slot, Some(message));
-        assert!(table.to_bytes(&7u8).is_err() && table.read(&[], &mut 7u8).is_err());
-    }
-}

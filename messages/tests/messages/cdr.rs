@@ -1,16 +1,16 @@
 //! Serialization of messages: all types, both byte orders, limits of the definitions, damaged data.
 
-mod model;
-
-use model::{Encoder, definitions};
+use super::model::{Encoder, definitions};
 use proptest::prelude::*;
 use ringspin_message_generator::{Definitions, TypeName};
 use ringspin_messages::cdr::{CdrError, from_bytes, to_bytes};
+use ringspin_messages::{CdrType, RawMessage};
 use ringspin_messages::{
     GeneratedMessage, RosAction, RosMessage, RosService, TypeVisitor, visit_types,
 };
 use ringspin_messages::{builtin_interfaces, geometry_msgs, sensor_msgs, std_msgs, std_srvs};
 use ringspin_test_msgs::{my_msgs, test_msgs};
+use std::borrow::Cow;
 
 /// Calls a function for each type, with what it knows of the type.
 struct EachType<'a> {
@@ -193,4 +193,15 @@ fn stamps_are_those_of_the_header() {
     let before = builtin_interfaces::msg::Time { sec: -1, nanosec: 5 };
     assert_eq!(before.to_time(), Time::ZERO);
     assert_eq!(builtin_interfaces::msg::Time::from_time(Time::MAX).sec, i32::MAX);
+}
+
+#[test]
+fn raw_bytes_stay_as_they_are_and_other_types_are_refused() {
+    let (table, message) = (CdrType::raw(), RawMessage(vec![0, 1, 0, 0, 7]));
+    let bytes = table.to_bytes(&message).unwrap();
+    assert!(matches!(bytes, Cow::Borrowed(_)));
+    let mut slot = None;
+    table.read(&bytes, &mut slot).unwrap();
+    assert_eq!(slot, Some(message));
+    assert!(table.to_bytes(&7u8).is_err() && table.read(&[], &mut 7u8).is_err());
 }

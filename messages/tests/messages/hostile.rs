@@ -1,8 +1,6 @@
 //! Damaged data: never a panic, and memory only in proportion to the data.
 
-mod model;
-
-use model::{Encoder, definitions};
+use super::model::{Encoder, definitions};
 use ringspin_message_generator::{Definitions, TypeName, parse_message, parse_schema};
 use ringspin_messages::cdr::from_bytes;
 use ringspin_messages::sensor_msgs::msg::{Image, PointCloud2};

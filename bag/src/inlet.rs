@@ -71,4 +71,5 @@ pub(crate) fn subscribe<M: Send + Sync + 'static>(
         };
         tap.take(entry, cx)
     })
+    .map(drop)
 }

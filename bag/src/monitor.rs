@@ -82,6 +82,7 @@ impl RunMonitor {
             node.create_subscription(&topic, qos(), |progress, _: &Message<M>, cx| {
                 progress.0 = Some(cx.now());
             })
+            .map(drop)
         }));
         self
     }
@@ -111,6 +112,7 @@ impl RunMonitor {
                     cx.exit(exit_code);
                 }
             })
+            .map(drop)
         }));
         self
     }

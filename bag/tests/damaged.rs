@@ -29,6 +29,17 @@ fn ordered(count: u64, bytes: u64) -> Vec<Message> {
 
 #[test]
 fn truncated_file_is_read_up_to_its_end() {
+    truncate(7);
+}
+
+#[test]
+#[ignore = "slow: every length; .ci/run runs it"]
+fn slow_truncated_file_is_read_up_to_its_end() {
+    truncate(1);
+}
+
+/// Cuts the file at every length that is a multiple of `step` from its end.
+fn truncate(step: usize) {
     let folder = tempfile::tempdir().unwrap();
     for compression in COMPRESSIONS {
         let path = folder.path().join("cut.mcap");
@@ -39,7 +50,7 @@ fn truncated_file_is_read_up_to_its_end() {
         let time = written[4].log_time.as_nanos().to_le_bytes();
         let fourth = whole.windows(8).position(|bytes| bytes == time).unwrap_or(0);
         let mut last = written.len();
-        for length in (0..whole.len()).rev().step_by(if compression.is_none() { 1 } else { 7 }) {
+        for length in (0..whole.len()).rev().step_by(step) {
             file.set_len(length as u64).unwrap();
             let bag = match Bag::open(&path) {
                 Ok(bag) => bag,
@@ -53,7 +64,7 @@ fn truncated_file_is_read_up_to_its_end() {
             assert_eq!(bag.message_count(), read.len() as u64);
             assert!(read.len() <= last, "{length}");
             last = read.len();
-            if compression.is_none() && length == fourth {
+            if compression.is_none() && (fourth..fourth + step).contains(&length) {
                 assert_eq!(last, 4, "the messages before the cut");
             }
         }
@@ -80,6 +91,17 @@ fn truncated_file_keeps_the_chunks_before_the_break() {
 
 #[test]
 fn flipped_bit_is_an_error_or_leaves_correct_messages() {
+    flip_bits(7);
+}
+
+#[test]
+#[ignore = "slow: a bit of every byte; .ci/run runs it"]
+fn slow_flipped_bit_is_an_error_or_leaves_correct_messages() {
+    flip_bits(1);
+}
+
+/// Flips a bit of every byte at a multiple of `step`.
+fn flip_bits(step: usize) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("flipped.mcap");
     for compression in COMPRESSIONS {
@@ -88,9 +110,7 @@ fn flipped_bit_is_an_error_or_leaves_correct_messages() {
         let whole = fs::read(&path).unwrap();
         let file = fs::File::options().write(true).open(&path).unwrap();
         let mut errors = 0;
-        for (at, byte) in
-            whole.iter().enumerate().step_by(if compression.is_none() { 1 } else { 7 })
-        {
+        for (at, byte) in whole.iter().enumerate().step_by(step) {
             file.write_all_at(&[byte ^ 1 << (at % 8)], at as u64).unwrap();
             match try_read(&path) {
                 // Checksums cover all messages: none is wrong.

@@ -91,7 +91,8 @@ fn demand_success(test: &str) {
     let [report, errors] =
         [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
     assert!(output.status.success(), "{test} failed, {}:\n{report}{errors}", output.status);
-    report.lines().filter(|line| line.contains(" schedules in ")).for_each(|l| println!("{l}"));
+    let explored = report.lines().find(|line| line.contains(" schedules in "));
+    println!("{}", explored.unwrap_or_else(|| panic!("{test} explored nothing:\n{report}")));
 }
 
 /// Fails unless `test` fails with `mutant`, for a reason that the model states.

@@ -274,7 +274,8 @@ impl Builder<'_> {
             }
             result
         };
-        Ok(node.create_subscription(connection.input, QoS::keep_last(1), callback)?)
+        node.create_subscription(connection.input, QoS::keep_last(1), callback)?;
+        Ok(())
     }
 
     /// Declares a fusion. In LaME, the first input triggers, and the others cost their caching.

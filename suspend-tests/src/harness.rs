@@ -90,15 +90,16 @@ impl Drop for Running {
 
 /// As the live modes do, without a spin before the sleep.
 fn run(mut worker: Worker, clock: &dyn ringspin_executor::Clock, stop: &StopHandle) {
-    let _mark = worker.enter();
+    let mut thread = worker.enter();
     worker.ready_set().register_sleeper();
     worker.start(clock.now());
     while !stop.is_stopped() {
+        worker.pass(&mut thread);
         let now = clock.now();
         while worker.expire_one(now) {}
         if worker.dispatch_next().is_none() && !worker.has_ready() {
             let left = worker.next_deadline().map_or(PATIENCE, |due| due.since(clock.now()));
-            worker.sleep(left);
+            worker.sleep(&mut thread, left);
         }
     }
 }

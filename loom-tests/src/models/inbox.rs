@@ -58,12 +58,18 @@ fn every_message_arrives() {
     });
 }
 
+const TWO_PUBLISHERS: Race<2> =
+    Race { depth: 2, suspended: None, publishers: [&[1], &[2]], awaited: &[1, 2] };
+
 #[test]
 fn every_message_of_two_publishers_arrives() {
-    Model::new(1_000).preemptions(1).check(|| {
-        let race = Race { depth: 2, suspended: None, publishers: [&[1], &[2]], awaited: &[1, 2] };
-        assert_eq!(race.taken().len(), 2);
-    });
+    Model::new(20).preemptions(0).check(|| assert_eq!(TWO_PUBLISHERS.taken().len(), 2));
+}
+
+#[test]
+#[ignore = "slow: a preemption beside two publishers and a worker; .ci/run runs it"]
+fn slow_every_message_of_two_publishers_arrives() {
+    Model::new(1_000).preemptions(1).check(|| assert_eq!(TWO_PUBLISHERS.taken().len(), 2));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 /// Runs `test` with `value` in the environment variable `variable`.
 pub(crate) fn run(test: &str, variable: &str, value: &str) -> Output {
     Command::new(std::env::current_exe().expect("a test knows its executable"))
-        .args([test, "--exact", "--nocapture", "--test-threads=1"])
+        .args([test, "--exact", "--include-ignored", "--nocapture", "--test-threads=1"])
         .env(variable, value)
         .output()
         .expect("a test can run its executable")

@@ -48,7 +48,8 @@ fn build(graph: &Graph) -> Result<(), BoxError> {
     let side = work.create_callback_group("side", ())?;
     side.create_timer(Duration::from_secs(1), |_, _| {})?;
     let sink = graph.create_node("sink", ())?;
-    Ok(sink.create_subscription("work", QoS::keep_last(1), |_, _: &Message<u8>, _| {})?)
+    sink.create_subscription("work", QoS::keep_last(1), |_, _: &Message<u8>, _| {})?;
+    Ok(())
 }
 
 fn profile() -> Profile {
@@ -433,7 +434,8 @@ fn joined(graph: &Graph) -> Result<(), BoxError> {
         })?;
     }
     let end = graph.create_node("end", ())?;
-    Ok(end.create_subscription("out", QoS::keep_last(1), |_, _: &Message<u8>, _| {})?)
+    end.create_subscription("out", QoS::keep_last(1), |_, _: &Message<u8>, _| {})?;
+    Ok(())
 }
 
 /// Measured with `/b` as the last input: its callback worked for 4 ms, the one of `/a` for 1 us.
@@ -544,7 +546,8 @@ fn a_bound_distinguishes_sending_callbacks() {
             })?;
         }
         let end = graph.create_node("end", ())?;
-        Ok(end.create_subscription("out", QoS::keep_last(1), |_, _: &Message<u8>, _| {})?)
+        end.create_subscription("out", QoS::keep_last(1), |_, _: &Message<u8>, _| {})?;
+        Ok(())
     };
     let profile = Profile::from_toml(JOINED).unwrap();
     let chains =

@@ -65,7 +65,8 @@ fn ctrl_c_ends_a_search_with_the_best_mapping_so_far() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("mapping.toml");
     // A search with this budget does not end soon.
-    let line = "optimize --workload lame --nominal --cores 4 --evaluations 4000000000 --out";
+    let line = "optimize --workload lame --nominal --cores 4 --horizon 400ms \
+                --evaluations 4000000000 --out";
     let mut command = program(&line.split(' ').collect::<Vec<_>>());
     command.arg(&path).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();

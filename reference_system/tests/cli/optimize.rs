@@ -11,7 +11,7 @@ fn profile_in(folder: &Path) -> String {
     let path = folder.join("profile.toml").to_str().unwrap().to_owned();
     let options = ["optimize", "--n", "200", "--span", "300ms", "--evaluations", "1"];
     stdout(
-        &[&options[..], &["--no-baselines", "--horizon", "1s", "--profile-out", &path]].concat(),
+        &[&options[..], &["--no-baselines", "--horizon", "400ms", "--profile-out", &path]].concat(),
     );
     path
 }
@@ -23,7 +23,7 @@ fn a_search_gives_the_same_mapping_for_any_number_of_threads() {
     let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (mapping, json, page) = (file("m.toml"), file("o.json"), file("o.html"));
     let chart = file("o.svg");
-    let search = "optimize --n 200 --cores 40 --evaluations 12 --horizon 2s --seed 7";
+    let search = "optimize --n 200 --cores 40 --evaluations 12 --horizon 500ms --seed 7";
     let tuned = |threads: &str| {
         let mut options: Vec<&str> = search.split(' ').collect();
         options.extend(["--profile", &profile, "--threads", threads]);
@@ -58,8 +58,8 @@ fn a_search_gives_the_same_mapping_for_any_number_of_threads() {
 
 #[test]
 fn mapping_has_threads_that_preempt_only_on_request() {
-    let search = "optimize --workload lame --nominal --cores 2 --evaluations 150 --no-baselines \
-                  --horizon 1s";
+    let search = "optimize --workload lame --nominal --cores 2 --evaluations 60 --no-baselines \
+                  --horizon 400ms";
     let search: Vec<&str> = search.split_whitespace().collect();
     assert!(!stdout(&search).contains("priority = 1\n"));
     assert!(stdout(&[&search[..], &["--realtime"]].concat()).contains("priority = 1\n"));
@@ -71,7 +71,7 @@ fn run_and_optimize_read_and_write_the_same_profiles() {
     let path = folder.path().join("run.toml").to_str().unwrap().to_owned();
     stdout(&["run", "--n", "200", "--duration", "500ms", "--profile", &path]);
     let search = |path: &str| {
-        let options = "optimize --n 200 --cores 2 --evaluations 1 --no-baselines --horizon 1s";
+        let options = "optimize --n 200 --cores 2 --evaluations 1 --no-baselines --horizon 400ms";
         let output =
             output(&[&options.split(' ').collect::<Vec<_>>()[..], &["--profile", path]].concat());
         let notes = String::from_utf8(output.stderr).unwrap();

@@ -8,8 +8,9 @@
 //! lidar offers a deadline of 100 ms and misses it. A publisher that offers less than the planner
 //! requests cannot be created.
 
+use ringspin::message::CreateSubscriptionError;
 use ringspin::qos::SubscriptionEvents;
-use ringspin::{Executor, FromEnv, Message, QoS};
+use ringspin::{Context, Executor, FromEnv, Message, QoS};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
@@ -21,7 +22,9 @@ fn main() -> anyhow::Result<()> {
     let mut executor = Executor::from_env()?;
 
     let server = executor.create_node("map_server", ())?;
-    server.create_publisher("map", MAP)?.publish(String::from("a room with two doors"))?;
+    // The data that it keeps for late joiners goes with its last handle.
+    let map = server.create_publisher("map", MAP)?;
+    map.publish(String::from("a room with two doors"))?;
 
     let lidar = executor.create_node("lidar", 0u32)?;
     let scan = lidar.create_publisher("scan", SCAN)?;
@@ -34,22 +37,20 @@ fn main() -> anyhow::Result<()> {
     })?;
 
     let planner = executor.create_node("planner", String::from("no map"))?;
-    let map = planner.create_late_subscription("map", MAP, |map, text: &Message<String>, cx| {
-        println!("{}: the map is {}", cx.now(), **text);
-        String::clone_from(map, text);
-    })?;
     let events = SubscriptionEvents::new()
         .on_deadline_missed(|_, missed, cx| println!("{}: no scan, {missed:?}", cx.now()))
         .on_liveliness_changed(|_, changed, cx| println!("{}: {changed:?}", cx.now()));
     let request = SCAN.deadline(150 * MS);
     planner.create_subscription_with_events("scan", request, events, {
+        let planner = planner.clone();
         move |known: &mut String, n: &Message<u32>, cx| {
             println!("{}: scan {} with {known}", cx.now(), **n);
             match **n {
-                3 => map.activate(),
+                3 => drop(planner.create_subscription("map", MAP, read_map)?),
                 13 => cx.stop(),
                 _ => {}
             }
+            Ok::<_, CreateSubscriptionError>(())
         }
     })?;
 
@@ -58,4 +59,9 @@ fn main() -> anyhow::Result<()> {
         println!("digest of {dispatches} dispatches: {digest}");
     }
     Ok(())
+}
+
+fn read_map(known: &mut String, text: &Message<String>, cx: &mut Context<'_>) {
+    println!("{}: the map is {}", cx.now(), **text);
+    known.clone_from(text);
 }

@@ -94,7 +94,8 @@ pub mod graph {
     pub use ringspin_executor::name;
     pub use ringspin_executor::{
         CallbackInfo, ClientInfo, CreateGroupError, CreateNodeError, FreezeError, FrozenError,
-        GraphInfo, LoopInfo, NameError, ServiceInfo, SetPriorityError, TopicInfo,
+        GoneError, GraphChange, GraphInfo, LoopInfo, NameError, ServiceInfo, SetPriorityError,
+        TopicInfo,
     };
     pub use ringspin_modes::{GraphEdge, graph_edges};
 }
@@ -110,8 +111,7 @@ pub mod lifecycle {
 pub mod message {
     pub use ringspin_executor::{
         BY_VALUE_MAX, CreatePublisherError, CreateSubscriptionError, DepthError, HeldMessages,
-        LateSubscription, LoanError, MessageTimes, OutOfSlots, ReturnedMessage, TooLargeError,
-        TypeMismatchError,
+        LoanError, MessageTimes, OutOfSlots, ReturnedMessage, TooLargeError, TypeMismatchError,
     };
 }
 

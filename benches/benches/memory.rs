@@ -10,7 +10,7 @@
 //! best of five for building and freezing, per entity. Messages have 8 bytes.
 
 use allocation_counter::measure;
-use ringspin_executor::{Message, QoS};
+use ringspin_executor::{Context, Message, QoS};
 use ringspin_modes::Executor;
 use std::error::Error;
 use std::time::{Duration, Instant};
@@ -47,8 +47,12 @@ fn clients(executor: &Executor, n: usize) -> Result<(), Box<dyn Error>> {
     let node = executor.create_node("node", ())?;
     for n in 0..n {
         let name = format!("service_{n}");
-        node.create_service(&name, QoS::services(), |(), n: &u64, _| *n)?;
-        node.create_client::<u64, u64>(&name, QoS::services())?;
+        let client = node.create_client::<u64, u64>(&name, QoS::services())?;
+        let answer = move |_: &mut (), n: &u64, _: &mut Context<'_>| {
+            let _kept = &client; // ends with its last handle
+            *n
+        };
+        node.create_service(&name, QoS::services(), answer)?;
     }
     Ok(())
 }

@@ -134,7 +134,7 @@ impl RandomGraph {
         simulation::links_for_all(&self.spec, delay)
     }
 
-    /// Durations for all nodes that have a timer, a server, or a first subscription.
+    /// Durations for all nodes that certainly have a callback from the start.
     #[must_use]
     pub fn rules_for_all(&self, duration: &Distribution) -> Durations {
         simulation::durations_for_all(&self.spec, duration)

@@ -7,6 +7,7 @@ use crate::escape::catch_panic;
 use crate::event::{Dispatch, EventId, Recorder};
 use crate::stop::StopHandle;
 use crate::time::{Clock, SimClock, Time};
+use std::sync::Arc;
 
 /// The context of one callback invocation.
 pub struct Context<'a> {
@@ -14,8 +15,10 @@ pub struct Context<'a> {
     /// In simulated time the same clock, to be asked without a dynamic call.
     pub(crate) simulated: Option<&'a SimClock>,
     pub(crate) stop: &'a StopHandle,
-    /// The names of the loop.
-    pub(crate) name: &'a LoopName,
+    /// The names of the worker's loops. Most callbacks do not ask for theirs, so it is looked up
+    /// only then.
+    pub(crate) names: &'a [Arc<LoopName>],
+    pub(crate) loop_index: u32,
     pub(crate) recorder: Option<&'a mut dyn Recorder>,
     pub(crate) dispatch: Dispatch,
     /// Whether a timer's callback cancelled its timer.
@@ -75,12 +78,16 @@ impl Context<'_> {
 
     /// The fully qualified name of the node.
     pub fn node(&self) -> &str {
-        &self.name.node
+        &self.name().node
     }
 
     /// The name of the callback group; empty for the node's default group.
     pub fn group(&self) -> &str {
-        &self.name.group
+        &self.name().group
+    }
+
+    fn name(&self) -> &LoopName {
+        &self.names[self.loop_index as usize]
     }
 
     /// Adds `value` to the digest of this dispatch in deterministic mode, so that a difference

@@ -2,6 +2,7 @@
 
 use crate::escape::catch_panic;
 use crate::event::{CallbackId, EventId};
+use crate::liveliness::LivelinessRegistry;
 use crate::lock::lock;
 use crate::notifier::Notifier;
 use crate::stop::StopHandle;
@@ -91,15 +92,15 @@ pub(crate) struct NodeControl {
     policy: FailurePolicy,
     /// The notifiers that tell its loops to retire.
     pub(crate) loops: Vec<Arc<Notifier>>,
-    /// The notifiers of the subscriptions that watch one of its publishers.
-    pub(crate) watchers: Vec<Arc<Notifier>>,
+    /// The topics on which it publishes, once for each publisher.
+    pub(crate) published: Vec<Arc<LivelinessRegistry>>,
     /// Whether the node is out of service.
     is_isolated: bool,
 }
 
 impl NodeControl {
     pub(crate) fn new(policy: FailurePolicy) -> Self {
-        Self { policy, loops: Vec::new(), watchers: Vec::new(), is_isolated: false }
+        Self { policy, loops: Vec::new(), published: Vec::new(), is_isolated: false }
     }
 }
 
@@ -120,6 +121,16 @@ impl Failures {
         lock(&self.nodes).get(node).is_some_and(|control| control.is_isolated)
     }
 
+    /// Adds a node.
+    pub(crate) fn add_node(&self, node: usize, policy: FailurePolicy) {
+        lock(&self.nodes).insert(node, NodeControl::new(policy));
+    }
+
+    /// Removes a node.
+    pub(crate) fn remove_node(&self, node: usize) -> Option<NodeControl> {
+        lock(&self.nodes).remove(node)
+    }
+
     /// Applies `change` to the control of a node, unless the node was destroyed.
     pub(crate) fn change<R>(
         &self,
@@ -137,11 +148,12 @@ impl Failures {
         if !restarted && !stopping {
             let notifiers = self.change(node, |control| {
                 control.is_isolated = true;
-                let (loops, watchers) = (&control.loops, &control.watchers);
-                loops.iter().chain(watchers).cloned().collect::<Vec<_>>()
+                (control.loops.clone(), control.published.clone())
             });
             self.any_isolated.raise();
-            notifiers.iter().flatten().for_each(|notifier| notifier.notify());
+            let (loops, published) = notifiers.unwrap_or_default();
+            loops.iter().for_each(|notifier| notifier.notify());
+            published.iter().for_each(|registry| registry.notify());
         }
     }
 

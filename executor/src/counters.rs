@@ -1,11 +1,11 @@
 //! The counters of all callbacks, and the totals of those that are gone.
 
+use crate::calls::CallLine;
 use crate::control::{CallbackCounters, CallbackStatistics};
 use crate::directory::CallbackName;
 use crate::event::CallbackId;
 use crate::lock::lock;
 use crate::table::Table;
-use crate::worker::Calls;
 use std::sync::{Arc, Mutex};
 
 /// The counters of one callback.
@@ -13,7 +13,7 @@ pub(crate) struct Counted {
     pub(crate) name: Arc<CallbackName>,
     /// All but one.
     pub(crate) counters: Arc<CallbackCounters>,
-    pub(crate) calls: Calls,
+    pub(crate) calls: Arc<CallLine>,
     pub(crate) token: usize,
 }
 
@@ -44,6 +44,8 @@ pub(crate) struct Counters(Arc<Mutex<All>>);
 #[derive(Default)]
 struct All {
     callbacks: Table<CallbackId, Counted>,
+    /// Of callbacks that are destroyed, and may still count what is on its way to them.
+    leaving: Table<CallbackId, Counted>,
     removed: CallbackStatistics,
 }
 
@@ -52,11 +54,18 @@ impl Counters {
         lock(&self.0).callbacks.insert(callback, counted);
     }
 
-    /// Removes a callback that is destroyed and counts no more; its counters stay in the totals.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for the destruction of callbacks"))]
+    /// Removes a callback that is destroyed; its counters stay in the totals.
     pub(crate) fn remove(&self, callback: CallbackId) {
-        let All { callbacks, removed } = &mut *lock(&self.0);
+        let All { callbacks, leaving, .. } = &mut *lock(&self.0);
         if let Some(counted) = callbacks.remove(callback) {
+            leaving.insert(callback, counted);
+        }
+    }
+
+    /// A callback that was removed counts no more.
+    pub(crate) fn forget(&self, callback: CallbackId) {
+        let All { leaving, removed, .. } = &mut *lock(&self.0);
+        if let Some(counted) = leaving.remove(callback) {
             removed.add(&counted.statistics());
         }
     }
@@ -64,8 +73,13 @@ impl Counters {
     /// The statistics of the callbacks that exist, in order of creation, and the totals of those
     /// that were removed.
     pub(crate) fn statistics(&self) -> (Vec<CallbackStatistics>, CallbackStatistics) {
-        let All { callbacks, removed } = &*lock(&self.0);
-        (callbacks.values().map(Counted::statistics).collect(), removed.clone())
+        let All { callbacks, leaving, removed } = &*lock(&self.0);
+        let mut removed = removed.clone();
+        leaving.values().for_each(|counted| removed.add(&counted.statistics()));
+        // Faster than `collect`: the iterator does not know its length.
+        let mut each = Vec::with_capacity(callbacks.len());
+        callbacks.values().for_each(|counted| each.push(counted.statistics()));
+        (each, removed)
     }
 }
 
@@ -78,7 +92,7 @@ mod tests {
 
     #[test]
     fn counters_of_removed_callbacks_stay_in_the_totals() {
-        let (counters, calls) = (Counters::default(), Calls::new(2));
+        let (counters, calls) = (Counters::default(), Arc::<CallLine>::default());
         for token in 0..2 {
             let of = Arc::new(LoopName::default());
             let name = CallbackName { callback: format!("{token}"), event_loop: LoopId(0), of };
@@ -98,6 +112,9 @@ mod tests {
         assert_eq!(statistics().removed, CallbackStatistics::default());
         counters.remove(CallbackId(1));
         counters.remove(CallbackId(1));
+        assert_eq!(totals(&statistics()), (21, 6, 3));
+        counters.forget(CallbackId(1));
+        counters.forget(CallbackId(1));
         let after = statistics();
         assert_eq!(after.callbacks.len(), 1);
         assert_eq!((after.removed.dispatched, after.removed.overwritten), (11, 2));

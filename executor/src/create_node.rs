@@ -15,7 +15,7 @@ impl Graph {
     /// Creates a node in the root namespace.
     ///
     /// # Errors
-    /// [`CreateNodeError`] for an invalid or duplicate name, or a frozen graph.
+    /// [`CreateNodeError`] for an invalid or duplicate name, or an executor that is gone.
     pub fn create_node<S: Send + 'static>(
         &self,
         name: &str,
@@ -71,7 +71,7 @@ impl Graph {
         let event_loop = builder.create_node(&full_name, body, connect)?;
         for middleware_service in builder.middleware_services_of(event_loop)? {
             let entity = builder.add_middleware_service(event_loop, middleware_service);
-            builder.body::<S>(event_loop).add(Box::new(entity));
+            builder.add_entity::<S>(event_loop, Box::new(entity));
         }
         let node_index = builder.loop_info(event_loop).node_index;
         let receives = builder.receives();

@@ -3,7 +3,7 @@
 //! `std`'s binary heap cannot move or remove an entry. Leaving stale entries in it instead would
 //! let a watchdog that is reset with every message grow it without bound.
 
-/// Deadlines of the timers `0..n`, in nanoseconds; ties go to the lower index.
+/// Deadlines of the timers `0..n`, in nanoseconds; ties go to the timer that was created first.
 ///
 /// A heap with four children to a node, in an array: half as deep as a binary one. The children of
 /// a node are one cache line, and always four: [`Entry::NONE`] fills the last group up. Setting and
@@ -16,6 +16,8 @@ pub(crate) struct Deadlines {
     len: usize,
     /// The position of each timer in the heap, or [`NOWHERE`].
     places: Vec<u32>,
+    /// The rank of each timer among equal deadlines.
+    ranks: Vec<u32>,
 }
 
 const NOWHERE: u32 = u32::MAX;
@@ -41,8 +43,8 @@ impl Entry {
     const NONE: Self = Self(u128::MAX);
 
     #[inline]
-    fn new(deadline: u64, index: usize) -> Self {
-        Self(u128::from(deadline) << 64 | index as u128)
+    fn new(deadline: u64, rank: u32, index: usize) -> Self {
+        Self(u128::from(deadline) << 64 | u128::from(rank) << 32 | index as u128)
     }
 
     #[inline]
@@ -62,12 +64,19 @@ impl Entry {
 }
 
 impl Deadlines {
-    /// Makes room for one more timer, without a deadline, and returns its index.
-    pub(crate) fn add(&mut self) -> usize {
+    /// Makes room for one more timer, without a deadline, and returns its index. Of equal deadlines
+    /// the one with the lower rank comes first.
+    pub(crate) fn add(&mut self, rank: u32) -> usize {
         self.places.push(NOWHERE);
+        self.ranks.push(rank);
         let groups = (ROOT + self.places.len()).div_ceil(CHILDREN);
         self.heap.resize(groups, Group([Entry::NONE; CHILDREN]));
         self.places.len() - 1
+    }
+
+    /// Gives the place of a timer without a deadline to another timer.
+    pub(crate) fn reuse(&mut self, index: usize, rank: u32) {
+        self.ranks[index] = rank;
     }
 
     /// The earliest deadline and its timer.
@@ -97,7 +106,7 @@ impl Deadlines {
     /// Gives timer `index` a deadline, in place of the one it has.
     #[inline]
     pub(crate) fn set(&mut self, index: usize, deadline: u64) {
-        let entry = Entry::new(deadline, index);
+        let entry = Entry::new(deadline, self.ranks[index], index);
         let place = match self.places[index] {
             NOWHERE => {
                 self.len += 1;
@@ -178,7 +187,8 @@ mod tests {
         ) {
             let mut deadlines = Deadlines::default();
             let mut model = [None; 40];
-            (0..40).for_each(|index| assert_eq!(deadlines.add(), index));
+            // The later index has the lower rank.
+            (0..40).for_each(|index| assert_eq!(deadlines.add(40 - index as u32), index));
             for (index, deadline) in steps {
                 match deadline {
                     Some(deadline) => deadlines.set(index, deadline),
@@ -186,8 +196,8 @@ mod tests {
                 }
                 model[index] = deadline;
                 let all = model.iter().enumerate();
-                let least = all.filter_map(|(n, deadline)| deadline.map(|d| (d, n))).min();
-                prop_assert_eq!(deadlines.first(), least);
+                let least = all.filter_map(|(n, deadline)| deadline.map(|d| (d, 40 - n, n))).min();
+                prop_assert_eq!(deadlines.first(), least.map(|(d, _, n)| (d, n)));
             }
         }
     }

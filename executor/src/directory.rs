@@ -53,7 +53,6 @@ impl Directory {
     }
 
     /// Removes the name of a callback that is destroyed.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for the destruction of callbacks"))]
     pub(crate) fn remove(&self, callback: CallbackId) {
         lock(&self.0).remove(callback);
     }

@@ -2,31 +2,68 @@
 
 use crate::context::Context;
 use crate::control::CallbackCounters;
+use crate::departure::Departed;
 use crate::entity::{CallbackSpec, EventSource};
 use crate::event::CallbackId;
 use crate::event_loop::{CallbackResult, SubscriptionEntity};
-use crate::graph::{CreatePublisherError, CreateSubscriptionError, GraphBuilder, check_depth};
+use crate::graph::{
+    Builder, CreatePublisherError, CreateSubscriptionError, PublisherEnd, Receives, check_depth,
+};
 use crate::message::Message;
 use crate::node::Node;
 use crate::qos::QoS;
 use crate::qos_events::attach::Watched;
 use crate::qos_events::{PublisherEvents, SubscriptionEvents};
+use crate::registration::Registration;
 use crate::remote::Remote;
-use crate::topic::{LateSubscription, Publisher, PublisherPolicy, Topic};
-use std::sync::{Arc, MutexGuard};
+use crate::topic::{Publisher, PublisherPolicy, Topic};
+use std::sync::Arc;
+
+/// A subscription. It belongs to its node: dropping this handle, or all clones of it, changes
+/// nothing.
+///
+/// ```
+/// # use ringspin_executor::{Graph, Message, QoS};
+/// # let graph = Graph::new();
+/// # let node = graph.create_node("planner", ())?;
+/// let scans = node.create_subscription("scan", QoS::default(), |_, _: &Message<u32>, _| ())?;
+/// assert_eq!(scans.topic(), "/scan");
+/// scans.destroy();
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Subscription(Arc<Registered>);
+
+#[derive(Debug)]
+struct Registered {
+    name: Arc<str>,
+    registration: Registration,
+}
+
+impl Subscription {
+    /// The topic's fully qualified name.
+    pub fn topic(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Ends the subscription: it gets nothing that is published from now on, and what waits for it
+    /// is dropped and counted as [`discarded`](crate::CallbackStatistics::discarded). Its callback
+    /// is dropped at the next pause of its event loop, a call that runs finishes. From any thread,
+    /// and in its own callback. Further calls have no effect.
+    pub fn destroy(&self) {
+        self.0.registration.destroy();
+    }
+}
 
 /// A subscription in the graph, to which its entity has to be added.
-pub(crate) struct Declared<'a, M, R> {
-    pub(crate) builder: MutexGuard<'a, GraphBuilder>,
+pub(crate) struct Declared<'a, M> {
+    pub(crate) builder: Builder<'a>,
     pub(crate) topic: Arc<Topic<M>>,
     pub(crate) callback: CallbackId,
     pub(crate) counters: Arc<CallbackCounters>,
     /// The messages of the middleware, if there is one.
-    pub(crate) remote: Option<R>,
+    pub(crate) remote: Option<Remote<M>>,
 }
-
-/// A subscription beyond the process, if a middleware carries its type.
-type Subscribed<R> = Result<Option<R>, CreateSubscriptionError>;
 
 impl<S: Send + 'static> Node<S> {
     /// Creates a publisher of messages of type `M`.
@@ -39,7 +76,7 @@ impl<S: Send + 'static> Node<S> {
     /// # Errors
     /// [`CreatePublisherError`] for an invalid name, another message type on the topic, a
     /// subscription that requests more than `qos` offers, a transient-local publisher with a depth
-    /// out of range, or a frozen graph.
+    /// out of range, or an executor that is gone.
     pub fn create_publisher<M: Send + Sync + 'static>(
         &self,
         topic: &str,
@@ -84,32 +121,48 @@ impl<S: Send + 'static> Node<S> {
         builder.offer(&topic, self.full_name(), qos)?;
         let source = builder.next_source();
         builder.topic_info(&topic).publishers.push((self.event_loop(), source));
-        let registry = builder.liveliness_registry(&topic);
-        let liveliness = registry.add(self.node_index(), qos);
+        let liveliness = builder.add_liveliness(&topic, self.node_index(), qos);
         let reporter =
             remote.as_ref().filter(|_| builder.receives()).and_then(|remote| remote.events());
         typed.add_publisher(qos);
-        let policy =
-            PublisherPolicy::new(&typed, qos, builder.clock().clone(), &liveliness, remote);
-        if let Some(cache) = policy.as_ref().and_then(|policy| policy.cache_number) {
-            builder.add_cache(typed.clone(), cache);
+        let policy = PublisherPolicy::new(
+            (&typed, source),
+            qos,
+            builder.clock().clone(),
+            &liveliness,
+            remote,
+        );
+        if qos.is_transient_local() {
+            builder.add_cache(typed.clone(), source);
         }
+        let (node, end) = (self.full_name().to_owned(), typed.clone());
+        let end = PublisherEnd {
+            topic: end,
+            name: topic.clone(),
+            node,
+            qos,
+            liveliness: liveliness.clone(),
+        };
+        builder.add_publisher_end(source, end);
+        // From here on an error ends the publisher.
+        let departure = self.graph.departure(&builder, Departed::Publisher(source));
         let watched = Watched { name, topic: &topic, qos, remote: reporter };
         self.watch_publisher(&mut builder, &watched, liveliness, events)?;
-        Ok(Publisher::new(typed, source, policy.map(Arc::new)))
+        Ok(Publisher::new(typed, source, policy.map(Arc::new), Some(departure)))
     }
 
     /// Calls `callback` for each message of type `M` on `topic`.
     ///
     /// # Errors
     /// [`CreateSubscriptionError`] for an invalid name, another message type on the topic, a
-    /// publisher that offers less than `qos` requests, a depth out of range, or a frozen graph.
+    /// publisher that offers less than `qos` requests, a depth out of range, or an executor that is
+    /// gone.
     pub fn create_subscription<M, F, R>(
         &self,
         topic: &str,
         qos: QoS,
         callback: F,
-    ) -> Result<(), CreateSubscriptionError>
+    ) -> Result<Subscription, CreateSubscriptionError>
     where
         M: Send + Sync + 'static,
         F: FnMut(&mut S, &Message<M>, &mut Context<'_>) -> R + Send + 'static,
@@ -144,7 +197,7 @@ impl<S: Send + 'static> Node<S> {
         qos: QoS,
         events: SubscriptionEvents<S>,
         callback: F,
-    ) -> Result<(), CreateSubscriptionError>
+    ) -> Result<Subscription, CreateSubscriptionError>
     where
         M: Send + Sync + 'static,
         F: FnMut(&mut S, &Message<M>, &mut Context<'_>) -> R + Send + 'static,
@@ -155,57 +208,20 @@ impl<S: Send + 'static> Node<S> {
         let remote_notifier = remote.as_ref().map(|remote| remote.remote_notifier.clone());
         let reporter = remote.as_ref().and_then(|remote| remote.events.clone());
         let receiver = topic.subscribe(id, qos, 0, counters.clone(), remote);
-        builder
-            .body::<S>(self.event_loop())
-            .add(Box::new(SubscriptionEntity::new(receiver, callback)));
+        builder.add_entity::<S>(
+            self.event_loop(),
+            Box::new(SubscriptionEntity::new(receiver, callback)),
+        );
         let name = format!("subscription {}", topic.name);
         let watched = Watched { name, topic: &topic.name, qos, remote: reporter };
-        self.watch_subscription(&mut builder, &watched, remote_notifier, counters, events)?;
-        Ok(())
-    }
-
-    /// Declares a subscription that joins `topic` only when it is
-    /// [activated](LateSubscription::activate), and then first gets the newest messages that the
-    /// publishers keep.
-    ///
-    /// It requests transient-local durability, whether `qos` says so or not.
-    ///
-    /// # Errors
-    /// The errors of [`create_subscription`](Self::create_subscription).
-    ///
-    /// ```
-    /// # use ringspin_executor::{Graph, Message, QoS};
-    /// # let graph = Graph::new();
-    /// # let node = graph.create_node("planner", String::new())?;
-    /// let qos = QoS::keep_last(1);
-    /// let map = node.create_late_subscription("map", qos, |known, map: &Message<String>, _| {
-    ///     String::clone_from(known, map);
-    /// })?;
-    /// // Once the map is needed, in whatever callback or thread:
-    /// map.activate();
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn create_late_subscription<M, F, R>(
-        &self,
-        topic: &str,
-        qos: QoS,
-        callback: F,
-    ) -> Result<LateSubscription, CreateSubscriptionError>
-    where
-        M: Send + Sync + 'static,
-        F: FnMut(&mut S, &Message<M>, &mut Context<'_>) -> R + Send + 'static,
-        R: CallbackResult + 'static,
-    {
-        let qos = qos.transient_local();
-        let subscribe = GraphBuilder::subscribe_remotely_later::<M>;
-        let declared =
-            self.declare("late subscription", topic, qos, subscribe, |(remote, _)| remote)?;
-        let Declared { mut builder, topic, callback: id, counters, remote } = declared;
-        let (late, receiver) = topic.subscribe_late(id, qos, counters, remote);
-        builder
-            .body::<S>(self.event_loop())
-            .add(Box::new(SubscriptionEntity::new(receiver, callback)));
-        Ok(late)
+        builder.set_owner(Some(id));
+        let added =
+            self.watch_subscription(&mut builder, &watched, remote_notifier, counters, events);
+        builder.set_owner(None);
+        added.inspect_err(|_| builder.destroy(id))?;
+        drop(builder);
+        let registration = self.graph.registration(id);
+        Ok(Subscription(Arc::new(Registered { name: topic.name.clone(), registration })))
     }
 
     /// Adds a subscription's callback to the graph, named after `kind` and its topic.
@@ -214,39 +230,25 @@ impl<S: Send + 'static> Node<S> {
         kind: &str,
         topic: &str,
         qos: QoS,
-    ) -> Result<Declared<'_, M, Remote<M>>, CreateSubscriptionError> {
-        self.declare(kind, topic, qos, GraphBuilder::subscribe_remotely::<M>, |remote| remote)
-    }
-
-    /// Declares a subscription like [`declare_subscription`](Self::declare_subscription).
-    /// `subscribe` creates the entry for messages of other processes; `remote` finds it in the
-    /// result.
-    fn declare<M: Send + Sync + 'static, R>(
-        &self,
-        kind: &str,
-        topic: &str,
-        qos: QoS,
-        subscribe: impl FnOnce(&mut GraphBuilder, usize, &str, QoS) -> Subscribed<R>,
-        remote_of: impl FnOnce(&R) -> &Remote<M>,
-    ) -> Result<Declared<'_, M, R>, CreateSubscriptionError> {
+    ) -> Result<Declared<'_, M>, CreateSubscriptionError> {
         let name = self.resolve_topic_name(topic)?;
         check_depth(&name, qos)?;
         let callback_name = format!("{kind} {name}");
         let mut builder = self.builder(&callback_name)?;
         let topic = builder.topic::<M>(&name, self.full_name())?;
         // First, because it may fail and leave nothing behind.
-        let remote = subscribe(&mut builder, self.node_index(), &name, qos)?;
+        let remote = builder.subscribe_remotely::<M>(self.node_index(), &name, qos)?;
         builder.request(&name, self.full_name(), qos)?;
         let counters = Arc::<CallbackCounters>::default();
-        let spec = CallbackSpec {
-            target: builder.next_target(self.event_loop()),
-            source: EventSource::queue(qos.depth(), remote.as_ref().map(remote_of)),
-            deadline: None,
-            counters: counters.clone(),
-        };
+        let spec = CallbackSpec::new(
+            builder.next_target(self.event_loop()),
+            EventSource::queue(qos.depth(), remote.as_ref()),
+            counters.clone(),
+        );
         let callback = builder.add_callback(self.event_loop(), callback_name, spec);
         builder.topic_info(&name).subscriptions.push(callback);
-        builder.liveliness_registry(&name).subscriptions.next();
+        builder.set_receives(callback, Receives::Topic(topic.clone(), name.clone(), qos));
+        builder.liveliness_registry(&name).subscribed();
         Ok(Declared { builder, topic, callback, counters, remote })
     }
 }

@@ -53,6 +53,43 @@ pub trait Recorder: Any + Send {
     fn finished(&mut self, dispatch: &Dispatch, completion: Completion) {
         let _ = (dispatch, completion);
     }
+
+    /// The worker knows of a change of the graph from here on: between two dispatches.
+    fn changed(&mut self, change: &GraphChange) {
+        let _ = change;
+    }
+}
+
+/// A change of the graph while it runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum GraphChange {
+    /// A node or callback group was created.
+    LoopAdded {
+        /// Its event loop.
+        event_loop: LoopId,
+        /// `/node`, or `/node:group`.
+        name: String,
+    },
+    /// A callback was created.
+    CallbackAdded {
+        /// The callback.
+        callback: CallbackId,
+        /// Its event loop.
+        event_loop: LoopId,
+        /// For example `subscription /points`.
+        name: String,
+    },
+    /// A node or callback group was destroyed.
+    LoopRemoved {
+        /// Its event loop.
+        event_loop: LoopId,
+    },
+    /// A callback was destroyed.
+    CallbackRemoved {
+        /// The callback.
+        callback: CallbackId,
+    },
 }
 
 /// The outcome of a dispatch.

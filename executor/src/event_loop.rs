@@ -6,6 +6,7 @@ pub(crate) use crate::escape::BoxError;
 use crate::escape::{catch_panic, log_drop};
 use crate::event::{EventId, SourceId};
 use crate::message::Message;
+use crate::remains::Remains;
 use crate::timer::Timer;
 use crate::topic::SubscriptionReceiver;
 use ringspin_ringbuf::{CacheLines, EntryLine};
@@ -95,6 +96,10 @@ pub(crate) trait Entity<S>: Send {
     /// Drops the callback, with all that it captured, and everything that waits: from here on
     /// events are only discarded.
     fn retire(&mut self);
+    /// Drops everything but the queues of messages, when the entity was destroyed.
+    fn remains(self: Box<Self>) -> Option<Box<dyn Remains>> {
+        None
+    }
     /// Adds the lines that a dispatch touches.
     fn add_to(&self, lines: &mut CacheLines) {
         lines.add(self);
@@ -128,8 +133,6 @@ pub(crate) trait EventLoop: Send {
     fn discard(&mut self, target: Target) -> bool;
     /// See [`Entity`].
     fn pending(&self, target: Target) -> usize;
-    /// The number of its entities.
-    fn entities(&self) -> usize;
     /// Replaces the state after a failure; false if it cannot, or has done so often enough.
     fn restart(&mut self) -> bool;
     /// Drops the state, the callbacks and all that waits: from here on events are only discarded.
@@ -146,6 +149,13 @@ pub(crate) trait EventLoop: Send {
     fn add_to(&self, entity: u32, lines: &mut CacheLines);
     /// The line of the queue of one of its entities, if any has one.
     fn entry_line(&self) -> Option<EntryLine>;
+    /// Takes out an entity that was destroyed before any worker had it.
+    fn take_out(&mut self, entity: u32) -> Option<Box<dyn Any + Send>>;
+    /// Drops an entity that was destroyed, and returns its remains.
+    ///
+    /// # Errors
+    /// The text of a panic of that.
+    fn remove(&mut self, entity: u32) -> Result<Option<Box<dyn Remains>>, String>;
     fn as_any_mut(&mut self) -> &mut dyn Any;
 }
 
@@ -176,6 +186,7 @@ impl fmt::Display for Part {
 pub(crate) struct Body<S> {
     /// `None` once the loop is retired.
     state: Option<S>,
+    /// By index; a destroyed one has left a placeholder.
     entities: Vec<Box<dyn Entity<S>>>,
     factory: Option<Box<Factory<S>>>,
     /// Called when the state has been replaced.
@@ -211,9 +222,12 @@ impl<S> Body<S> {
         self.on_restart.push(Box::new(callback));
     }
 
-    /// Adds an entity.
-    pub(crate) fn add(&mut self, entity: Box<dyn Entity<S>>) {
-        self.entities.push(entity);
+    /// Adds an entity with this index: the next one, or that of a destroyed one.
+    pub(crate) fn add(&mut self, index: u32, entity: Box<dyn Entity<S>>) {
+        match self.entities.get_mut(index as usize) {
+            Some(place) => *place = entity,
+            None => self.entities.push(entity),
+        }
     }
 
     /// Adds the state to the digests after each callback, from now on.
@@ -274,10 +288,6 @@ impl<S: Send + 'static> EventLoop for Body<S> {
         self.entities[target.entity as usize].pending(target.port as usize)
     }
 
-    fn entities(&self) -> usize {
-        self.entities.len()
-    }
-
     fn restart(&mut self) -> bool {
         match &mut self.factory {
             Some(factory) if factory.restarts_left > 0 => {
@@ -323,9 +333,34 @@ impl<S: Send + 'static> EventLoop for Body<S> {
         self.entities.iter().find_map(|entity| entity.entry_line())
     }
 
+    fn take_out(&mut self, entity: u32) -> Option<Box<dyn Any + Send>> {
+        let place = self.entities.get_mut(entity as usize)?;
+        Some(Box::new(std::mem::replace(place, Box::new(Removed))))
+    }
+
+    fn remove(&mut self, entity: u32) -> Result<Option<Box<dyn Remains>>, String> {
+        let removed = std::mem::replace(&mut self.entities[entity as usize], Box::new(Removed));
+        catch_panic(|| removed.remains())
+    }
+
     fn as_any_mut(&mut self) -> &mut dyn Any {
         self
     }
+}
+
+/// Stands in the place of a destroyed entity.
+struct Removed;
+
+impl<S> Entity<S> for Removed {
+    fn dispatch(&mut self, _port: usize, _state: &mut S, _cx: &mut Context<'_>) -> Outcome {
+        Outcome::Nothing
+    }
+
+    fn discard(&mut self, _port: usize) -> bool {
+        false
+    }
+
+    fn retire(&mut self) {}
 }
 
 /// A subscription's callback, on cache lines of its own: each message writes to its receiver.
@@ -373,6 +408,10 @@ where
 
     fn pending(&self, _port: usize) -> usize {
         self.receiver.pending()
+    }
+
+    fn remains(self: Box<Self>) -> Option<Box<dyn Remains>> {
+        Some(self.receiver.remains())
     }
 
     fn entry_line(&self) -> Option<EntryLine> {

@@ -1,23 +1,27 @@
-//! The graph while it is built.
+//! The graph: nodes, topics and callbacks, and their ends.
 //!
-//! Nodes declare what they publish and subscribe to; `freeze` (in [`crate::frozen`]) then turns the
-//! graph into workers. Afterwards nothing can be added, and nothing has to be looked up.
+//! Nodes declare what they publish and subscribe to; `freeze` (in [`frozen`]) turns the graph into
+//! workers. Later additions are [committed](commit) to them as they run.
 
+mod commit;
 mod error;
 mod features;
 mod frozen;
+mod removal;
+mod running;
 mod simulation;
 mod topic_endpoints;
 
 pub use error::{
     AddInputError, CreateGroupError, CreateNodeError, CreatePublisherError,
-    CreateSubscriptionError, CreateTimerError, DepthError, FreezeError, FrozenError,
+    CreateSubscriptionError, CreateTimerError, DepthError, FreezeError, FrozenError, GoneError,
     IncompatibleQosError, InterceptError, MiddlewareError, SetDeadlineError, SetPriorityError,
     TooLargeError, TypeMismatchError,
 };
 pub use frozen::{Frozen, Monitor, Plan, ReadyOrder, TimeSource};
 
 use crate::control::{CallbackCounters, FailurePolicy, Failures};
+use crate::departure::Departures;
 use crate::digest::DigestCollector;
 use crate::directory::{CallbackName, Directory, LoopName};
 use crate::escape::{log_drop, try_drop_each};
@@ -32,12 +36,16 @@ use crate::remote::Remote;
 use crate::table::Table;
 use crate::time::NodeClock;
 use crate::timer::{Timer, TimerControl};
-use crate::topic::{AnyTopic, Topic};
+use crate::topic::{AllTopics, AnyTopic, ChangedTopics, Topic};
+pub(crate) use commit::Builder;
+use commit::{Added, EntityPlaces};
 use features::Features;
+pub(crate) use removal::{PublisherEnd, Receives};
+use running::{Named, Running};
 use std::any::{Any, TypeId, type_name};
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::take;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use topic_endpoints::TopicEndpoints;
 
@@ -51,13 +59,25 @@ pub(crate) struct CallbackSpec {
     /// The longest time between the readiness of its event and its return.
     pub(crate) deadline: Option<Duration>,
     pub(crate) counters: Arc<CallbackCounters>,
+    /// Where it gets its messages, if that ends with it.
+    pub(crate) receives: Option<Receives>,
+    /// The callback to whose entity it belongs, if to another one's.
+    pub(crate) owner: Option<CallbackId>,
 }
 
 impl CallbackSpec {
+    pub(crate) fn new(
+        target: Target,
+        source: EventSource,
+        counters: Arc<CallbackCounters>,
+    ) -> Self {
+        Self { target, source, deadline: None, counters, receives: None, owner: None }
+    }
+
     /// A callback for the expiries of `timer`.
     pub(crate) fn of_timer(target: Target, timer: &Timer) -> Self {
         let source = EventSource::Timer(timer.control().clone());
-        Self { target, source, deadline: None, counters: Arc::default() }
+        Self::new(target, source, Arc::default())
     }
 }
 
@@ -109,10 +129,24 @@ struct TopicSpec {
 #[derive(Default)]
 pub(crate) struct GraphBuilder {
     frozen: bool,
+    /// The workers, from the freeze until the executor is gone.
+    running: Option<Running>,
+    /// The parts that they do not have yet.
+    added: Added,
+    /// The owner of what is added now.
+    owner: Option<CallbackId>,
+    /// Values of the user that are dropped when the lock ends.
+    trash: Vec<Box<dyn Any + Send>>,
+    changed_topics: ChangedTopics,
+    /// The publishers that end with their last handles.
+    publishers: Table<SourceId, PublisherEnd>,
+    departures: Departures,
     node_names: BTreeSet<String>,
     loops: Table<LoopId, Arc<LoopInfo>>,
     /// The bodies of the loops that no worker has yet.
     bodies: Table<LoopId, Box<dyn EventLoop>>,
+    /// The places of the entities of each loop.
+    entities: Table<LoopId, EntityPlaces>,
     callbacks: Table<CallbackId, Arc<CallbackInfo>>,
     callback_specs: Table<CallbackId, CallbackSpec>,
     /// The names of the loops and of the callbacks.
@@ -129,16 +163,19 @@ pub(crate) struct GraphBuilder {
     services: BTreeMap<String, ServiceInfo>,
     /// The queues of services and clients, and the names under which their losses are reported.
     queues: Vec<(String, Arc<dyn AnyTopic>)>,
+    all_topics: AllTopics,
     sources: u32,
     clock: NodeClock,
-    /// The topic of each transient-local publisher and its number there, in order of creation.
-    caches: Vec<(Arc<dyn AnyTopic>, usize)>,
     /// The failed and isolated nodes; set once the graph is frozen.
     failures: Arc<OnceLock<Arc<Failures>>>,
     inputs: Vec<NamedInput>,
     digests: Arc<DigestCollector>,
     /// Each node's own failure policy, if it has one.
-    policies: Vec<Option<FailurePolicy>>,
+    policies: Table<usize, Option<FailurePolicy>>,
+    /// The number of nodes so far: no index is used twice.
+    node_indices: usize,
+    /// The functions of features that are called when a node is destroyed.
+    at_node_end: Vec<fn(&mut Self, usize, &str)>,
     /// The name of a middleware that delivers events of other processes: no run repeats their
     /// times.
     live_only: Option<String>,
@@ -161,6 +198,32 @@ impl GraphBuilder {
         self.frozen
     }
 
+    /// Whether the executor is gone.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.frozen && self.running.is_none()
+    }
+
+    /// Checks that `what` can be added to a loop.
+    pub(crate) fn check_open_loop(
+        &self,
+        event_loop: LoopId,
+        what: impl Fn() -> String,
+    ) -> Result<(), GoneError> {
+        self.check_open(&what)?;
+        match self.loops.contains(event_loop) {
+            true => Ok(()),
+            false => Err(GoneError { what: what(), owner: "node" }),
+        }
+    }
+
+    /// Checks that `what` can be added.
+    pub(crate) fn check_open(&self, what: impl FnOnce() -> String) -> Result<(), GoneError> {
+        if self.is_gone() {
+            return Err(GoneError { what: what(), owner: "executor" });
+        }
+        Ok(())
+    }
+
     #[cfg(test)]
     pub(crate) fn freeze(&mut self) {
         self.frozen = true;
@@ -174,6 +237,19 @@ impl GraphBuilder {
         }
     }
 
+    /// The index of the node that is created next.
+    pub(crate) fn next_node_index(&self) -> usize {
+        self.node_indices
+    }
+
+    /// Registers `run`, which is called with the index and name of each node that is destroyed,
+    /// however often it is registered.
+    pub(crate) fn at_node_end(&mut self, run: fn(&mut Self, usize, &str)) {
+        if !self.at_node_end.iter().any(|other| std::ptr::fn_addr_eq(*other, run)) {
+            self.at_node_end.push(run);
+        }
+    }
+
     /// Records that the graph cannot run in simulated time, because `middleware` delivers events of
     /// other processes.
     pub(crate) fn set_live_only(&mut self, middleware: &str) {
@@ -181,7 +257,7 @@ impl GraphBuilder {
     }
 
     pub(crate) fn has_nodes(&self) -> bool {
-        !self.policies.is_empty()
+        self.node_indices > 0
     }
 
     /// Whether a node or group has this full name.
@@ -228,14 +304,21 @@ impl GraphBuilder {
         &self.failures
     }
 
+    /// A topic that only the ends know which are given it.
+    pub(crate) fn private_topic<M: Send + Sync + 'static>(&self, name: &str) -> Arc<Topic<M>> {
+        Arc::new(Topic::new(name.into(), self.digests.clone(), self.changed_topics.clone()))
+    }
+
     /// Adds a queue that is no topic; its losses are reported under `name`.
     pub(crate) fn add_queue(&mut self, name: String, queue: Arc<dyn AnyTopic>) {
+        self.changed_topics.add(queue.clone());
+        self.all_topics.add(name.clone(), queue.clone());
         self.queues.push((name, queue));
     }
 
-    /// Adds the cache of the transient-local publisher `number` of `topic`.
-    pub(crate) fn add_cache(&mut self, topic: Arc<dyn AnyTopic>, number: usize) {
-        self.caches.push((topic, number));
+    /// Adds the cache of a transient-local publisher of `topic`.
+    pub(crate) fn add_cache(&mut self, topic: Arc<dyn AnyTopic>, publisher: SourceId) {
+        self.added.caches.push((topic, publisher));
     }
 
     pub(crate) fn add_service(&mut self, service: ServiceInfo) {
@@ -308,6 +391,8 @@ impl GraphBuilder {
         self.loop_names.insert(id, Arc::new(LoopName::from(&info)));
         self.loops.insert(id, Arc::new(info));
         self.bodies.insert(id, Box::new(body));
+        self.entities.insert(id, EntityPlaces::default());
+        self.added.loops.push(id);
         id
     }
 
@@ -318,17 +403,17 @@ impl GraphBuilder {
         body: Body<S>,
         connect: impl FnOnce(&mut Self, &str) -> Result<(), MiddlewareError>,
     ) -> Result<LoopId, CreateNodeError> {
-        if self.frozen {
-            return Err(FrozenError { what: format!("node {name}") }.into());
-        }
+        self.check_open(|| format!("node {name}"))?;
         if !self.node_names.insert(name.into()) {
             return Err(CreateNodeError::Duplicate { name: name.into() });
         }
         connect(self, name).inspect_err(|_| {
             self.node_names.remove(name);
         })?;
-        self.policies.push(None);
-        Ok(self.add_loop(LoopInfo::new(name, "", self.policies.len() - 1), body))
+        let index = self.next_node_index();
+        self.node_indices += 1;
+        self.policies.insert(index, None);
+        Ok(self.add_loop(LoopInfo::new(name, "", index), body))
     }
 
     /// Adds a callback group to `node`.
@@ -341,9 +426,10 @@ impl GraphBuilder {
     ) -> Result<LoopId, CreateGroupError> {
         let info = LoopInfo::new(node, group, node_index);
         let name = info.full_name();
-        if self.frozen {
-            return Err(FrozenError { what: format!("callback group {name}") }.into());
+        if !self.policies.contains(node_index) {
+            return Err(GoneError { what: format!("callback group {name}"), owner: "node" }.into());
         }
+        self.check_open(|| format!("callback group {name}"))?;
         if !self.node_names.insert(name.clone()) {
             return Err(CreateGroupError::Duplicate { name });
         }
@@ -362,21 +448,16 @@ impl GraphBuilder {
         let (callback, of) = (name.clone(), self.loop_name(event_loop));
         self.directory.add(id, CallbackName { callback, event_loop, of });
         self.callbacks.insert(id, Arc::new(CallbackInfo { event_loop, name }));
-        self.callback_specs.insert(id, spec);
+        self.callback_specs.insert(id, CallbackSpec { owner: self.owner, ..spec });
+        self.added.callbacks.push(id);
         self.loop_info_mut(event_loop).callbacks.push(id);
         id
     }
 
-    /// The first port of the entity that `event_loop` gets next.
-    pub(crate) fn next_target(&self, event_loop: LoopId) -> Target {
-        let entities = self.bodies[event_loop].entities();
-        Target { entity: entities as u32, port: 0 }
-    }
-
-    /// The typed body of a loop.
-    pub(crate) fn body<S: 'static>(&mut self, event_loop: LoopId) -> &mut Body<S> {
-        let body = self.bodies[event_loop].as_any_mut();
-        body.downcast_mut().expect("a node handle has the state type of its loop")
+    /// A callback with its names.
+    fn named(&self, id: CallbackId) -> Named<'_> {
+        let name = self.directory.get(id).expect("the graph has the callback");
+        Named { id, spec: &self.callback_specs[id], name }
     }
 
     /// Returns the topic `name`, and creates it at its first use.
@@ -385,11 +466,13 @@ impl GraphBuilder {
         name: &str,
         node: &str,
     ) -> Result<Arc<Topic<M>>, Box<TypeMismatchError>> {
-        let digests = &self.digests;
-        let version = &mut self.version;
-        let builder = self.topics.entry(name.into()).or_insert_with(|| {
+        let Self { topics, digests, changed_topics, all_topics, version, .. } = &mut *self;
+        let builder = topics.entry(name.into()).or_insert_with(|| {
             *version += 1;
-            let topic = Arc::new(Topic::<M>::new(name.into(), digests.clone()));
+            let topic = Topic::<M>::new(name.into(), digests.clone(), changed_topics.clone());
+            let topic = Arc::new(topic);
+            changed_topics.add(topic.clone());
+            all_topics.add(name.into(), topic.clone());
             TopicSpec {
                 type_id: TypeId::of::<M>(),
                 established_by: node.into(),
@@ -427,12 +510,16 @@ impl GraphBuilder {
 impl Drop for GraphBuilder {
     /// Drops the user's values, each on its own: two panics at once would abort the process.
     fn drop(&mut self) {
+        // While the topics are kept, so that nothing of the user is dropped with these.
+        drop((take(&mut self.publishers), take(&mut self.callback_specs)));
         for body in self.bodies.values_mut() {
             log_drop("a node", body.retire());
         }
         log_drop("an input", try_drop_each(self.inputs.drain(..)));
         log_drop("a feature of the graph", try_drop_each([take(&mut self.features)]));
-        log_drop("a topic", try_drop_each(self.caches.drain(..)));
+        log_drop("a topic", try_drop_each([take(&mut self.added)]));
+        log_drop("a topic", try_drop_each(self.changed_topics.take()));
+        log_drop("a topic", try_drop_each([take(&mut self.all_topics)]));
         log_drop("a topic", try_drop_each(self.queues.drain(..)));
         log_drop("a topic", try_drop_each(take(&mut self.topics)));
     }
@@ -461,16 +548,11 @@ impl Graph {
         Self::default()
     }
 
-    pub(crate) fn builder(&self) -> MutexGuard<'_, GraphBuilder> {
-        // A panic while building leaves a builder with fewer items, but a consistent one.
-        lock(&self.builder)
-    }
-
     /// Gives an event loop a priority without its node, for tools that tune a finished graph; see
     /// [`Node::set_priority`](crate::Node::set_priority).
     ///
     /// # Errors
-    /// [`SetPriorityError`] for a loop that the graph does not have, or a frozen graph.
+    /// [`SetPriorityError`] for a loop that the graph does not have, or an executor that is gone.
     pub fn set_priority(&self, event_loop: LoopId, priority: u8) -> Result<(), SetPriorityError> {
         let mut builder = self.builder();
         if builder.frozen {

@@ -5,11 +5,12 @@ use crate::control::CallbackCounters;
 use crate::entity::{CallbackSpec, Entity, EventSource, Notifier, Outcome};
 use crate::event::{EventId, SourceId};
 use crate::event_loop::CallbackResult;
-use crate::graph::FrozenError;
+use crate::graph::GoneError;
 use crate::node::Node;
+use crate::registration::Registration;
 use ringspin_ringbuf::Counter;
 use std::marker::PhantomData;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Triggers a callback from any thread, for example of another library. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -19,9 +20,19 @@ pub struct GuardCondition(Arc<Shared>);
 struct Shared {
     triggers: Counter,
     notifier: Arc<Notifier>,
+    registration: OnceLock<Registration>,
 }
 
 impl GuardCondition {
+    /// Ends the guard condition: its callback is dropped at the next pause of its event loop, and
+    /// triggers have no effect any more. From any thread, and in its own callback. A guard
+    /// condition whose handle is dropped stays.
+    pub fn destroy(&self) {
+        if let Some(registration) = self.0.registration.get() {
+            registration.destroy();
+        }
+    }
+
     /// Triggers one more call of the callback, unless a call is pending already: triggers between
     /// two calls are counted as coalesced, never lost. Before the executor starts, it is called at
     /// the start. The call sees what the callers of `trigger` did before. Lock-free; a system call
@@ -83,7 +94,7 @@ impl<S: Send + 'static> Node<S> {
     /// another thread has no repeatable time: do not use it in a run that is to be repeated.
     ///
     /// # Errors
-    /// [`FrozenError`].
+    /// [`GoneError`].
     ///
     /// ```
     /// # use ringspin_executor::Graph;
@@ -97,7 +108,7 @@ impl<S: Send + 'static> Node<S> {
         &self,
         name: &str,
         callback: F,
-    ) -> Result<GuardCondition, FrozenError>
+    ) -> Result<GuardCondition, GoneError>
     where
         F: FnMut(&mut S, &mut Context<'_>) -> R + Send + 'static,
         R: CallbackResult + 'static,
@@ -106,19 +117,19 @@ impl<S: Send + 'static> Node<S> {
         let mut builder = self.builder(&name)?;
         let shared = Arc::<Shared>::default();
         let counters = Arc::<CallbackCounters>::default();
-        let spec = CallbackSpec {
-            target: builder.next_target(self.event_loop()),
-            source: EventSource::Notifier(shared.notifier.clone()),
-            deadline: None,
-            counters: counters.clone(),
-        };
+        let spec = CallbackSpec::new(
+            builder.next_target(self.event_loop()),
+            EventSource::Notifier(shared.notifier.clone()),
+            counters.clone(),
+        );
         let source = builder.next_source();
-        builder.add_callback(self.event_loop(), name, spec);
+        let id = builder.add_callback(self.event_loop(), name, spec);
+        shared.registration.get_or_init(|| self.graph.registration(id));
         let guard = GuardCondition(shared.clone());
         let result = PhantomData;
         let callback = Some(callback);
         let entity = GuardEntity { shared, source, answered: 0, counters, callback, result };
-        builder.body::<S>(self.event_loop()).add(Box::new(entity));
+        builder.add_entity::<S>(self.event_loop(), Box::new(entity));
         Ok(guard)
     }
 }

@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::entity::{CallbackSpec, EventSource};
 use crate::event_loop::{CallbackResult, SubscriptionEntity};
-use crate::graph::GraphBuilder;
+use crate::graph::{GraphBuilder, Receives};
 use crate::message::Message;
 use crate::node::Node;
 use crate::qos::QoS;
@@ -42,7 +42,7 @@ impl<S: Send + 'static> Node<S> {
     ) -> Publisher<M> {
         let source = builder.next_source();
         builder.topic_info(&topic.name).publishers.push((self.event_loop(), source));
-        Publisher::new(topic.clone(), source, None)
+        Publisher::new(topic.clone(), source, None, None)
     }
 
     /// Calls `callback`, which is listed as `name`, for each message on a topic of the node.
@@ -60,16 +60,16 @@ impl<S: Send + 'static> Node<S> {
         R: CallbackResult + 'static,
     {
         let counters = Arc::<CallbackCounters>::default();
-        let spec = CallbackSpec {
-            target: builder.next_target(self.event_loop()),
-            source: EventSource::Queue(limit),
-            deadline: None,
-            counters: counters.clone(),
-        };
+        let spec = CallbackSpec::new(
+            builder.next_target(self.event_loop()),
+            EventSource::Queue(limit),
+            counters.clone(),
+        );
         let id = builder.add_callback(self.event_loop(), name.into(), spec);
+        builder.set_receives(id, Receives::Internal(topic.clone()));
         let receiver = topic.subscribe(id, QoS::keep_all(limit), 0, counters, None);
         let entity = Box::new(SubscriptionEntity::new(receiver, callback));
-        builder.body::<S>(self.event_loop()).add(entity);
+        builder.add_entity::<S>(self.event_loop(), entity);
         builder.topic_info(&topic.name).subscriptions.push(id);
     }
 }

@@ -8,7 +8,8 @@
 
 pub mod action;
 pub mod arguments;
-mod build_list;
+mod calls;
+mod change;
 mod clock_watch;
 mod collector;
 mod context;
@@ -17,6 +18,7 @@ mod counters;
 mod create_node;
 mod deadline;
 mod deadlines;
+mod departure;
 pub mod digest;
 mod directory;
 mod endpoints;
@@ -49,10 +51,13 @@ mod qos_events;
 mod random;
 mod ready;
 mod reentrant;
+mod registration;
+mod remains;
 mod remote;
 mod ros_clock;
 mod route;
 mod service;
+mod shared_list;
 mod sim_network;
 mod sim_time;
 mod stop;
@@ -77,14 +82,17 @@ pub use control::{
     CallbackStatistics, Cause, Failure, FailurePolicy, Statistics, WorkerStatistics,
 };
 pub use digest::{Digest, DigestHasher};
+pub use endpoints::Subscription;
 pub use escape::{BoxError, catch_panic, error_message, panic_message};
-pub use event::{CallbackId, Completion, Dispatch, EventId, LoopId, Recorder, SourceId};
+pub use event::{
+    CallbackId, Completion, Dispatch, EventId, GraphChange, LoopId, Recorder, SourceId,
+};
 pub use event_loop::CallbackResult;
 pub use graph::{
     AddInputError, CreateGroupError, CreateNodeError, CreatePublisherError,
-    CreateSubscriptionError, CreateTimerError, DepthError, FreezeError, Frozen, FrozenError, Graph,
-    IncompatibleQosError, InterceptError, MiddlewareError, Monitor, Plan, ReadyOrder,
-    SetDeadlineError, SetPriorityError, TimeSource, TooLargeError, TypeMismatchError,
+    CreateSubscriptionError, CreateTimerError, DepthError, FreezeError, Frozen, FrozenError,
+    GoneError, Graph, IncompatibleQosError, InterceptError, MiddlewareError, Monitor, Plan,
+    ReadyOrder, SetDeadlineError, SetPriorityError, TimeSource, TooLargeError, TypeMismatchError,
 };
 pub use guard_condition::GuardCondition;
 pub use info::{CallbackInfo, ClientInfo, GraphInfo, LoopInfo, ServiceInfo, TopicInfo};
@@ -129,7 +137,7 @@ pub use ringspin_ringbuf::wait;
 pub use ros_clock::RosClock;
 pub use service::{
     CALL_BY_VALUE_MAX, CallAndWaitError, CallError, CallFuture, CallRefusal, CallRefused, Client,
-    CreateClientError, CreateServiceError, Reply, RequestError, Responder,
+    CreateClientError, CreateServiceError, Reply, RequestError, Responder, Service,
 };
 pub use sim_network::{DeliveryOutcome, Direct, InFlight, Network, Scope, SimNetwork};
 pub use stop::{StopError, StopHandle, WorkerThread, running_node};
@@ -143,7 +151,7 @@ pub use task::{Interval, MessageStream, StateAccess, Task, Tick};
 pub use time::{Clock, LiveClock, NodeClock, SimClock, Time};
 pub use timer::{PeriodError, Timer};
 pub use topic::{
-    BY_VALUE_MAX, HeldMessages, LateSubscription, Loan, LoanError, OutOfSlots, PublishError,
-    Publisher, ReturnedMessage, Verdict,
+    BY_VALUE_MAX, HeldMessages, Loan, LoanError, OutOfSlots, PublishError, Publisher,
+    ReturnedMessage, Verdict,
 };
 pub use worker::{ReadyEvent, Worker};

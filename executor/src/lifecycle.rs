@@ -20,7 +20,7 @@
 
 use crate::context::Context;
 use crate::event_loop::{BoxError, CallbackResult};
-use crate::graph::FrozenError;
+use crate::graph::GoneError;
 use crate::message::Message;
 use crate::node::Node;
 use crate::topic::{PublishError, Publisher};
@@ -138,9 +138,9 @@ pub enum CreateLifecycleError {
         /// The node.
         node: String,
     },
-    /// The executor is already running.
+    /// The executor is gone.
     #[error(transparent)]
-    Frozen(#[from] FrozenError),
+    Gone(#[from] GoneError),
 }
 
 /// A lifecycle that is about to be created; see [`Node::lifecycle`].
@@ -224,7 +224,9 @@ impl<S: Send + 'static> LifecycleBuilder<'_, S> {
             };
         node.internal_subscription(&mut builder, &topic, "lifecycle", REQUESTS_MAX, on_request);
         let restarted = shared.clone();
-        builder.body::<S>(node.event_loop()).on_restart(move || restarted.restart());
+        builder.change_body::<S>(node.event_loop(), move |body| {
+            body.on_restart(move || restarted.restart());
+        });
         Ok(Lifecycle { requests, shared })
     }
 }

@@ -77,7 +77,7 @@ impl<S: Send + 'static> Node<S> {
     /// items may be late, and keep-last subscriptions may lose some.
     ///
     /// # Errors
-    /// [`AddInputError`] for a name that another input has, or a frozen graph.
+    /// [`AddInputError`] for a name that another input has, or an executor that is gone.
     ///
     /// ```
     /// use ringspin_executor::{BoxError, Delivery, ExternalInput, Graph, Publisher, QoS, Time};
@@ -118,7 +118,7 @@ impl<S: Send + 'static> Node<S> {
         input: impl ExternalInput + 'static,
     ) -> Result<(), AddInputError> {
         let callback = format!("input {name}");
-        let mut builder = self.builder(&callback)?;
+        let mut builder = self.unfrozen(&callback)?;
         let timer = self.new_idle_timer(&builder, &callback);
         let entry = LiveEntry { input: Arc::default(), timer: timer.clone() };
         let (name, input) = (name.into(), Box::new(input));
@@ -127,7 +127,7 @@ impl<S: Send + 'static> Node<S> {
         let target = builder.next_target(self.event_loop());
         builder.add_callback(self.event_loop(), callback, CallbackSpec::of_timer(target, &timer));
         let entity = InputEntity { entry, input: None, source, events: 0 };
-        builder.body::<S>(self.event_loop()).add(Box::new(entity));
+        builder.add_entity::<S>(self.event_loop(), Box::new(entity));
         Ok(())
     }
 }

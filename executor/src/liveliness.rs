@@ -2,24 +2,31 @@
 //!
 //! Publishers give signs and watchers look at them without a lock: each sign is one atomic word.
 
-use crate::build_list::BuildList;
 use crate::notifier::Notifier;
 use crate::qos::{Liveliness, QoS};
+use crate::shared_list::SharedList;
 use crate::time::Time;
+use ringspin_ringbuf::reclaim::{Pin, pin};
 use ringspin_ringbuf::{Counter, Latest};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-/// The watchers: notified when a publisher is alive again, or its node is isolated.
-type Watchers = BuildList<Arc<Notifier>>;
+/// The watchers: notified when a publisher is alive again, its node is isolated, or an end joins.
+type Watchers = SharedList<Weak<Notifier>>;
 
 /// All publishers of a topic.
 #[derive(Debug, Default)]
 pub(crate) struct LivelinessRegistry {
-    publishers: BuildList<Arc<PublisherLiveliness>>,
+    publishers: SharedList<Arc<PublisherLiveliness>>,
+    /// The number of publishers so far.
+    advertised: Counter,
+    /// The publication time of the last message of those that have ended.
+    last_ended: Latest,
     watchers: Arc<Watchers>,
-    /// The number of subscriptions of the topic.
-    pub(crate) subscriptions: Counter,
+    /// The number of subscriptions of the topic so far.
+    subscriptions: Counter,
+    /// The number of those that have ended.
+    ended: Counter,
 }
 
 impl LivelinessRegistry {
@@ -28,6 +35,7 @@ impl LivelinessRegistry {
         let manual = qos.liveliness() == Liveliness::ManualByTopic;
         let liveliness = Arc::new(PublisherLiveliness {
             node_index,
+            number: self.advertised.next(),
             manual,
             lease: if manual { qos.lease() } else { None },
             published: Latest::default(),
@@ -35,34 +43,78 @@ impl LivelinessRegistry {
             watchers: self.watchers.clone(),
         });
         self.publishers.push(liveliness.clone());
+        self.notify();
         liveliness
     }
 
-    pub(crate) fn watch(&self, watcher: Arc<Notifier>) {
-        self.watchers.push(watcher);
+    /// A publisher leaves the topic.
+    pub(crate) fn remove(&self, publisher: &Arc<PublisherLiveliness>) {
+        self.last_ended.raise(publisher.published.get());
+        self.publishers.retain(|other| !Arc::ptr_eq(other, publisher));
+        self.notify();
     }
 
-    /// The graph is frozen: publishers and watchers are all there.
-    pub(crate) fn freeze(&self) {
-        self.publishers.freeze();
-        self.watchers.freeze();
+    /// The publication time of the last message; zero if there is none.
+    pub(crate) fn last_published(&self) -> Time {
+        let pin = pin();
+        let published = self.publishers(&pin).iter().map(|publisher| publisher.published.get());
+        Time::from_nanos(published.fold(self.last_ended.get(), u64::max))
     }
 
-    /// The publishers of a frozen graph, in order of creation.
-    pub(crate) fn publishers(&self) -> &[Arc<PublisherLiveliness>] {
-        self.publishers.get()
+    /// The number of publishers so far, and of those that exist.
+    pub(crate) fn advertised(&self) -> (u64, u64) {
+        let present = self.publishers(&pin()).len() as u64;
+        (self.advertised.get(), present)
     }
 
-    /// The watchers of a frozen graph.
-    pub(crate) fn watchers(&self) -> &[Arc<Notifier>] {
-        self.watchers.get()
+    /// A subscription joins the topic.
+    pub(crate) fn subscribed(&self) {
+        self.subscriptions.next();
+        self.notify();
     }
+
+    /// A subscription leaves the topic.
+    pub(crate) fn unsubscribed(&self) {
+        self.ended.next();
+        self.notify();
+    }
+
+    /// The number of subscriptions so far, and of those that exist.
+    pub(crate) fn subscriptions(&self) -> (u64, u64) {
+        let ended = self.ended.get();
+        let all = self.subscriptions.get();
+        (all, all - ended)
+    }
+
+    /// Has all watchers look again.
+    pub(crate) fn notify(&self) {
+        notify(&self.watchers);
+    }
+
+    /// Notifies `watcher` of changes as long as it exists.
+    pub(crate) fn watch(&self, watcher: &Arc<Notifier>) {
+        self.watchers.retain(|other| other.strong_count() > 0);
+        self.watchers.push(Arc::downgrade(watcher));
+    }
+
+    /// The publishers, in order of creation.
+    pub(crate) fn publishers<'a>(&'a self, pin: &'a Pin) -> &'a [Arc<PublisherLiveliness>] {
+        self.publishers.get(pin)
+    }
+}
+
+fn notify(watchers: &Watchers) {
+    let pin = pin();
+    let watchers = watchers.get(&pin).iter().filter_map(Weak::upgrade);
+    watchers.for_each(|watcher| watcher.notify());
 }
 
 /// One publisher's signs of life. Ordinary publishers have one, but never touch it.
 #[derive(Debug)]
 pub(crate) struct PublisherLiveliness {
     pub(crate) node_index: usize,
+    /// Tells it from the others of the topic.
+    pub(crate) number: u64,
     manual: bool,
     lease: Option<Duration>,
     /// Nanoseconds. Zero before the first message: the start of the executor is never earlier.
@@ -94,7 +146,7 @@ impl PublisherLiveliness {
     /// The publisher asserted at `now` that it is alive. Lock-free.
     pub(crate) fn asserted(&self, now: Time) {
         if self.manual && self.asserted.raise(now.as_nanos().saturating_add(1)) {
-            self.watchers.get().iter().for_each(|watcher| watcher.notify());
+            notify(&self.watchers);
         }
     }
 

@@ -17,6 +17,7 @@ use crate::parameter_value::ParameterValue;
 use crate::qos::QoS;
 use crate::remote::{RemoteNotifier, RemotePublisher, RemoteSubscription};
 use crate::ros_clock::RosClock;
+use crate::table::Table;
 use crate::time::Time;
 use std::any::{Any, TypeId, type_name};
 use std::cell::Cell;
@@ -257,7 +258,7 @@ pub(crate) type Beyond<T> = Option<(T, RemoteNotifier)>;
 struct Connection {
     middleware: Option<Arc<dyn Middleware>>,
     /// The counterparts of all nodes, indexed by their numbers, if there is a middleware.
-    nodes: Vec<Arc<dyn RemoteNode>>,
+    nodes: Table<usize, Arc<dyn RemoteNode>>,
     /// Whether a warning named an end with a type that the middleware does not carry.
     warned_of_type: Cell<bool>,
 }

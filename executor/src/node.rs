@@ -6,17 +6,19 @@ use crate::digest::Digest;
 use crate::event::{CallbackId, LoopId};
 use crate::event_loop::{Body, CallbackResult, TimerEntity};
 use crate::graph::{
-    CallbackSpec, CreateGroupError, CreateTimerError, FrozenError, Graph, GraphBuilder,
-    SetDeadlineError,
+    Builder, CallbackSpec, CreateGroupError, CreateTimerError, FrozenError, GoneError, Graph,
+    GraphBuilder, SetDeadlineError,
 };
 use crate::name;
 use crate::time::{NodeClock, nanos};
 use crate::timer::{Timer, TimerControl, period_ns};
 use std::marker::PhantomData;
-use std::sync::{Arc, MutexGuard};
+use std::sync::Arc;
 use std::time::Duration;
 
-/// A node, seen from one of its callback groups with state `S`.
+/// A node, seen from one of its callback groups with state `S`. Clones are handles to the same
+/// node, and may be used from any thread and in callbacks: what is created while the executor runs
+/// is live when the call returns.
 ///
 /// All callbacks of a group run one at a time, so each gets `&mut S` without a lock. A node starts
 /// with a default group; [`create_callback_group`](Self::create_callback_group) opens further ones,
@@ -30,6 +32,21 @@ pub struct Node<S> {
     pub(crate) node_index: usize,
     event_loop: LoopId,
     state: PhantomData<fn(S)>,
+}
+
+impl<S> Clone for Node<S> {
+    fn clone(&self) -> Self {
+        let Self { graph, namespace, base_name, full_name, node_index, event_loop, state } = self;
+        Self {
+            graph: graph.clone(),
+            namespace: namespace.clone(),
+            base_name: base_name.clone(),
+            full_name: full_name.clone(),
+            node_index: *node_index,
+            event_loop: *event_loop,
+            state: *state,
+        }
+    }
 }
 
 impl<S: Send + 'static> Node<S> {
@@ -70,12 +87,20 @@ impl<S: Send + 'static> Node<S> {
     /// # Errors
     /// [`FrozenError`].
     pub fn set_priority(&self, priority: u8) -> Result<(), FrozenError> {
-        self.builder("a priority")?.loop_info_mut(self.event_loop).priority = priority;
+        self.unfrozen("a priority")?.loop_info_mut(self.event_loop).priority = priority;
         Ok(())
     }
 
     /// Locks the graph, to add `what`.
-    pub(crate) fn builder(&self, what: &str) -> Result<MutexGuard<'_, GraphBuilder>, FrozenError> {
+    pub(crate) fn builder(&self, what: &str) -> Result<Builder<'_>, GoneError> {
+        let builder = self.graph.builder();
+        let what = || format!("{what} of node {}", self.full_name);
+        builder.check_open_loop(self.event_loop, what)?;
+        Ok(builder)
+    }
+
+    /// Locks the graph, to set `what`, which has to be done before spinning.
+    pub(crate) fn unfrozen(&self, what: &str) -> Result<Builder<'_>, FrozenError> {
         let builder = self.graph.builder();
         match builder.is_frozen() {
             false => Ok(builder),
@@ -96,7 +121,7 @@ impl<S: Send + 'static> Node<S> {
     /// higher priority waits for that one callback only.
     ///
     /// # Errors
-    /// [`CreateTimerError`] for a period of zero, or a frozen graph.
+    /// [`CreateTimerError`] for a period of zero, or an executor that is gone.
     pub fn create_timer<F, R>(
         &self,
         period: Duration,
@@ -145,8 +170,10 @@ impl<S: Send + 'static> Node<S> {
         let source = builder.next_source();
         let target = builder.next_target(self.event_loop);
         let entity = TimerEntity::new(timer.clone(), source, callback);
-        builder.add_callback(self.event_loop, name, CallbackSpec::of_timer(target, &timer));
-        builder.body::<S>(self.event_loop).add(Box::new(entity));
+        let spec = CallbackSpec::of_timer(target, &timer);
+        let id = builder.add_callback(self.event_loop, name, spec);
+        timer.control().registration.get_or_init(|| self.graph.registration(id));
+        builder.add_entity::<S>(self.event_loop, Box::new(entity));
         Ok(timer)
     }
 
@@ -176,6 +203,25 @@ impl<S: Send + 'static> Node<S> {
         timer
     }
 
+    /// Ends the node with all its groups, callbacks, timers, services and tasks: none of them is
+    /// called any more, except that a callback that runs finishes. The states and callbacks are
+    /// dropped on their own event loops, at the next pause of each. From any thread, and in the
+    /// node's own callbacks. Its name is free for another node; what is created through handles of
+    /// this node fails with [`GoneError`]. Publishers of the node stay until their last handle is
+    /// dropped.
+    ///
+    /// ```
+    /// # use ringspin_executor::Graph;
+    /// # let graph = Graph::new();
+    /// let first = graph.create_node("planner", ())?;
+    /// first.destroy();
+    /// graph.create_node("planner", ())?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn destroy(&self) {
+        self.graph.builder().destroy_node(self.node_index);
+    }
+
     /// The clock that the node's callbacks see; before the executor runs it stands at zero.
     pub fn clock(&self) -> NodeClock {
         self.graph.builder().clock().clone()
@@ -186,7 +232,7 @@ impl<S: Send + 'static> Node<S> {
     /// # Errors
     /// [`FrozenError`].
     pub fn set_failure_policy(&self, policy: FailurePolicy) -> Result<(), FrozenError> {
-        self.builder("a failure policy")?.set_policy(self.node_index, policy);
+        self.unfrozen("a failure policy")?.set_policy(self.node_index, policy);
         Ok(())
     }
 
@@ -195,7 +241,7 @@ impl<S: Send + 'static> Node<S> {
     /// The handle returned is the same node, seen from the new group.
     ///
     /// # Errors
-    /// [`CreateGroupError`] for an invalid or duplicate name, or a frozen graph.
+    /// [`CreateGroupError`] for an invalid or duplicate name, or an executor that is gone.
     pub fn create_callback_group<G: Send + 'static>(
         &self,
         name: &str,
@@ -226,7 +272,7 @@ impl<S: Send + 'static> Node<S> {
     /// `subscription /points` or `timer 100ms`; if several have it, all get the deadline.
     ///
     /// # Errors
-    /// [`SetDeadlineError`] for an unknown callback, or a frozen graph.
+    /// [`SetDeadlineError`] for an unknown callback, or once the executor has started.
     ///
     /// ```
     /// # use ringspin_executor::{Graph, Message, QoS};
@@ -238,7 +284,7 @@ impl<S: Send + 'static> Node<S> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn set_deadline(&self, callback: &str, deadline: Duration) -> Result<(), SetDeadlineError> {
-        let mut builder = self.builder(&format!("deadline of {callback}"))?;
+        let mut builder = self.unfrozen(&format!("deadline of {callback}"))?;
         let of_loop = builder.loop_info(self.event_loop()).callbacks.clone();
         let name = |id: &CallbackId| builder.callback_name(*id);
         let named: Vec<_> = of_loop.iter().filter(|id| name(id) == callback).copied().collect();
@@ -272,10 +318,12 @@ impl<S: Digest + Send + 'static> Node<S> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn digest_state(&self) -> Result<(), FrozenError> {
-        let mut builder = self.builder("a digest of its state")?;
+        let mut builder = self.unfrozen("a digest of its state")?;
         builder.digests().digest_states();
         builder.loop_info_mut(self.event_loop()).digested = true;
-        builder.body::<S>(self.event_loop()).show_state(|state, digests| digests.add(state));
+        builder.change_body::<S>(self.event_loop(), |body| {
+            body.show_state(|state, digests| digests.add(state));
+        });
         Ok(())
     }
 }

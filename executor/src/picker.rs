@@ -94,7 +94,7 @@ impl Picker {
 
     /// The next ring to serve, if any is ready. Constant time, plus the number of priorities if
     /// there are several.
-    #[inline]
+    #[inline(always)]
     pub fn pick(&mut self, set: &ReadySet) -> Option<usize> {
         let picked = match &mut self.classes[..] {
             [class] => set.next(class.cursor).inspect(|&index| class.serve(index)),

@@ -181,8 +181,7 @@ event_callbacks! {
     /// log.
     on_incompatible_qos, incompatible_qos: IncompatibleQos;
 
-    /// Calls `callback` when subscriptions of the topic come or go: those of the process all at
-    /// once at the start, as one event, those outside as they are found. A
-    /// [late subscription](crate::LateSubscription) counts from the start.
+    /// Calls `callback` when subscriptions of the topic come or go: those of the process that
+    /// are there at the start as one event, those created later and those outside as they join.
     on_matched, matched: Matched;
 }

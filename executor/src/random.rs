@@ -1,7 +1,7 @@
 //! Seeded randomness: each node draws from streams of its own, the same in every mode.
 
 use crate::digest::{Digest, DigestHasher};
-use crate::graph::{FrozenError, Graph};
+use crate::graph::{GoneError, Graph};
 use crate::node::Node;
 use rand_core::{Rng, SeedableRng, TryRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -99,9 +99,9 @@ pub enum CreateRandomError {
         /// The name of the stream.
         name: String,
     },
-    /// The executor is already running.
+    /// The executor is gone.
     #[error(transparent)]
-    Frozen(#[from] FrozenError),
+    Gone(#[from] GoneError),
 }
 
 impl Graph {
@@ -167,6 +167,10 @@ impl<S: Send + 'static> Node<S> {
     /// graph.
     pub fn create_random(&self, name: &str) -> Result<NodeRandom, CreateRandomError> {
         let mut builder = self.builder(&format!("random stream {name}"))?;
+        // A node of the same name may be created later, and draws the same numbers.
+        builder.at_node_end(|builder, _, name| {
+            builder.feature::<Randomness>().streams.retain(|(node, _)| node != name);
+        });
         let randomness = builder.feature::<Randomness>();
         match randomness.streams.insert((self.full_name().into(), name.into())) {
             true => Ok(NodeRandom::new(randomness.seed, self.full_name(), name)),
@@ -288,9 +292,9 @@ mod tests {
         );
         graph.builder().freeze();
         let error = node.create_random("late").unwrap_err();
-        let frozen = "failed to add random stream late of node /node: the graph is frozen; add it \
-                      before spinning";
-        assert_eq!(error.to_string(), frozen);
+        let gone = "failed to add random stream late of node /node: the executor is gone; keep it \
+                    as long as something is added to it";
+        assert_eq!(error.to_string(), gone);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::owner_thread::ForeignEvent;
 use crate::sim_network::SimNetwork;
 use crate::time::Time;
 use ringspin_ringbuf::{Announce, Announcer};
+use std::fmt;
 use std::sync::Arc;
 
 /// Announces events of one callback to its event loop.
@@ -13,10 +14,35 @@ use std::sync::Arc;
 pub(crate) struct Ready {
     /// Its token is the callback, as its worker numbers it.
     pub(crate) announcer: Announcer,
+    /// [`CallbackId::NONE`] for a notice to the worker itself.
+    pub(crate) callback: CallbackId,
     /// If the callback has a deadline.
     pub(crate) stamper: Option<Stamper>,
     /// In simulated time, the simulated network.
     pub(crate) sim_network: Option<Arc<SimNetwork>>,
+    /// Ends with the last clone: then nothing announces the token any more.
+    pub(crate) _lease: Option<Arc<Lease>>,
+}
+
+/// Calls a function at its end.
+pub(crate) struct Lease(Box<dyn Fn() + Send + Sync>);
+
+impl Lease {
+    pub(crate) fn new(on_end: impl Fn() + Send + Sync + 'static) -> Self {
+        Self(Box::new(on_end))
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+impl fmt::Debug for Lease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Lease")
+    }
 }
 
 impl Announce for Ready {
@@ -59,10 +85,9 @@ impl Ready {
         }
     }
 
-    /// The event as it is counted if a thread other than that of the run causes it. In simulated
-    /// time the one worker numbers its callbacks as the graph does, and other tokens after them.
+    /// The event as it is counted if a thread other than that of the run causes it.
     #[cold]
     fn foreign_event(&self) -> ForeignEvent {
-        ForeignEvent::For(CallbackId(self.announcer.token()))
+        ForeignEvent::For(self.callback)
     }
 }

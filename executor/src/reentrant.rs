@@ -4,12 +4,13 @@
 //! and the state is shared by reference: the mapping decides which of them can run in parallel.
 
 use crate::context::Context;
+use crate::endpoints::Subscription;
 use crate::event_loop::CallbackResult;
 use crate::graph::{CreateGroupError, CreateSubscriptionError, CreateTimerError};
 use crate::message::Message;
 use crate::node::Node;
 use crate::qos::QoS;
-use crate::service::CreateServiceError;
+use crate::service::{CreateServiceError, Service};
 use crate::timer::Timer;
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,7 +52,7 @@ impl<N: Send + 'static, S: Send + Sync + 'static> ReentrantGroup<'_, N, S> {
         topic: &str,
         qos: QoS,
         mut callback: F,
-    ) -> Result<(), ReentrantError<CreateSubscriptionError>>
+    ) -> Result<Subscription, ReentrantError<CreateSubscriptionError>>
     where
         M: Send + Sync + 'static,
         F: FnMut(&S, &Message<M>, &mut Context<'_>) -> R + Send + 'static,
@@ -97,7 +98,7 @@ impl<N: Send + 'static, S: Send + Sync + 'static> ReentrantGroup<'_, N, S> {
         service: &str,
         qos: QoS,
         mut callback: F,
-    ) -> Result<(), ReentrantError<CreateServiceError>>
+    ) -> Result<Service, ReentrantError<CreateServiceError>>
     where
         Q: Send + Sync + 'static,
         P: Send + Sync + 'static,

@@ -75,8 +75,6 @@ pub(crate) enum Taken {
     Stale,
     /// There is no item for this announcement; later ones may still have one.
     Nothing,
-    /// The source does not exist yet. It announces when it does.
-    NotYet,
 }
 
 /// A source of items of type `M` outside of the process.
@@ -204,7 +202,6 @@ impl<M: 'static> Remote<M> {
             Ok(Taken::Item) => Attempt::Item,
             Ok(Taken::Stale) => Attempt::Dropped,
             Ok(Taken::Nothing) => Attempt::Empty,
-            Ok(Taken::NotYet) => Attempt::NotConnected,
             Err(error) => {
                 tracing::error!(name = &**name, %error, "failed to take an item of the middleware");
                 Attempt::Failed
@@ -235,9 +232,3 @@ impl<M: 'static> Remote<M> {
         self.item.take()
     }
 }
-
-/// The messages that a middleware will deliver, and the function that subscribes to them.
-pub(crate) type LateRemote<M> = (Remote<M>, Join);
-
-/// Joins a topic beyond the process; false if messages of its type stay within.
-pub(crate) type Join = Box<dyn FnOnce() -> Result<bool, BoxError> + Send>;

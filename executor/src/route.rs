@@ -24,6 +24,37 @@ pub(crate) struct Route {
     pub(crate) deadline: Index,
 }
 
+impl Route {
+    /// Of a token that leads to the worker itself.
+    pub(crate) const fn to_worker(loop_index: u32) -> Self {
+        Self::without_callback(loop_index)
+    }
+
+    /// Of a token that is free, or not adopted yet.
+    pub(crate) const UNKNOWN: Self = Self::without_callback(u32::MAX);
+
+    const fn without_callback(loop_index: u32) -> Self {
+        Self {
+            callback: CallbackId::NONE,
+            event_loop: LoopId(0),
+            node_index: 0,
+            loop_index,
+            target: Target { entity: 0, port: 0 },
+            timer: Index::NONE,
+            deadline: Index::NONE,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_callback(&self) -> bool {
+        self.callback != CallbackId::NONE
+    }
+
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.loop_index == u32::MAX
+    }
+}
+
 /// An index, or none, in 32 bits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Index(u32);
@@ -47,7 +78,7 @@ impl Index {
 /// The destination of a token that is a notice to the worker itself.
 pub(crate) enum Control {
     /// A timer has a new request.
-    TimerChanged { timer: usize, loop_index: usize },
+    TimerChanged { timer: usize },
     /// A loop is out of service if its node is isolated.
     Retirement { loop_index: usize, notifier: Arc<Notifier> },
 }

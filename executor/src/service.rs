@@ -18,7 +18,7 @@ pub use call::{
 };
 pub use client::Client;
 pub use error::{CreateClientError, CreateServiceError};
-pub use server::Responder;
+pub use server::{Responder, Service};
 
 use crate::event::EventId;
 use crate::graph::{GraphBuilder, TypeMismatchError};
@@ -77,8 +77,8 @@ impl<P: Send + Sync + 'static> ReplyTo<P> {
             Self::Client { responses, id, call } => {
                 let response = Response { call: *call, was_queued: true, result };
                 match responses.send(*id, response) {
-                    // All calls ended when the executor was dropped.
-                    Ok(()) | Err((Unsent::Gone, _)) => {}
+                    // The calls ended with the client, or with the executor.
+                    Ok(()) | Err((Unsent::NoReceiver | Unsent::Gone, _)) => {}
                     Err((why, _)) => {
                         unreachable!("a place is kept for each response: {why:?}");
                     }
@@ -125,8 +125,7 @@ impl GraphBuilder {
     {
         let types = TypeId::of::<(Q, P)>();
         if !self.feature::<Services>().0.contains_key(name) {
-            let requests =
-                Arc::new(Topic::<Request<Q, P>>::new(name.into(), self.digests().clone()));
+            let requests = self.private_topic::<Request<Q, P>>(name);
             self.add_queue(format!("service {name}"), requests.clone());
             let established_by = node.into();
             let spec = ServiceSpec { type_id: types, established_by, requests: Box::new(requests) };

@@ -7,6 +7,7 @@
 
 use crate::escape::catch_panic;
 use crate::event::{CallbackId, EventId, LoopId, SourceId};
+use crate::info::GraphInfo;
 use crate::lock::lock;
 use crate::owner_thread::{ForeignEvent, OwnerThread};
 use crate::time::{Clock, SimClock, Time};
@@ -47,6 +48,16 @@ pub trait Network: Send {
 
     /// Decides the outcome of sending a message. Times before its departure count as its departure.
     fn outcome(&mut self, in_flight: &InFlight) -> DeliveryOutcome;
+
+    /// Whether [`extend`](Self::extend) is to be called.
+    fn follows_changes(&self) -> bool {
+        false
+    }
+
+    /// The graph has changed to `info`: called before messages go to the callbacks that are new.
+    fn extend(&mut self, info: &GraphInfo) {
+        let _ = info;
+    }
 }
 
 /// A network in which every message arrives immediately.
@@ -235,6 +246,14 @@ impl SimNetwork {
     pub fn take_sent(&self, sent: &mut Vec<EventId>) {
         sent.clear();
         std::mem::swap(sent, &mut self.traffic().sent);
+    }
+
+    /// Tells the network of a change of the graph, if it wants to know.
+    pub(crate) fn extend(&self, info: impl FnOnce() -> Arc<GraphInfo>) {
+        let network = &mut self.traffic().network;
+        if network.follows_changes() {
+            network.extend(&info());
+        }
     }
 
     /// Whether messages for `callback` go through the network.

@@ -3,6 +3,7 @@
 use crate::directory::Directory;
 use crate::event::CallbackId;
 use crate::lock::lock;
+use ringspin_ringbuf::reclaim::{self, Reading};
 use ringspin_ringbuf::{Counter, Flag, ReadySet};
 use std::cell::RefCell;
 use std::fmt;
@@ -195,6 +196,8 @@ impl Running {
 pub struct WorkerThread {
     stop: StopHandle,
     before: Option<Running>,
+    /// Keeps values of the graph that it reads, until it passes a quiescent point.
+    reading: Reading,
     /// The mark is this thread's.
     not_send: PhantomData<*const ()>,
 }
@@ -202,7 +205,21 @@ pub struct WorkerThread {
 impl WorkerThread {
     pub(crate) fn enter(stop: StopHandle, running: Running) -> Self {
         stop.enter_worker();
-        Self { stop, before: CURRENT.replace(Some(running)), not_send: PhantomData }
+        let before = CURRENT.replace(Some(running));
+        Self { stop, before, reading: reclaim::enter(), not_send: PhantomData }
+    }
+}
+
+impl WorkerThread {
+    /// Marks a quiescent point; whether anything may have changed since the last one.
+    #[inline]
+    pub(crate) fn pass(&mut self) -> bool {
+        self.reading.pass()
+    }
+
+    /// Calls `rest`, in which the thread runs no event.
+    pub(crate) fn pause<R>(&mut self, rest: impl FnOnce() -> R) -> R {
+        self.reading.pause(rest)
     }
 }
 

@@ -81,11 +81,14 @@ impl<S: Send + 'static> Node<S> {
             self.builder("a synchronized subscription").map_err(CreateSubscriptionError::from)?;
         let target = builder.next_target(self.event_loop());
         let queues = inputs.connect(&mut self.connector(&mut builder, target), capacity)?;
-        builder.body::<S>(self.event_loop()).add(Box::new(Synchronizer::<I, P, F, R> {
-            queues,
-            matching: Some(Matching { matcher, callback }),
-            result: PhantomData,
-        }));
+        builder.add_entity::<S>(
+            self.event_loop(),
+            Box::new(Synchronizer::<I, P, F, R> {
+                queues,
+                matching: Some(Matching { matcher, callback }),
+                result: PhantomData,
+            }),
+        );
         Ok(())
     }
 }

@@ -19,7 +19,7 @@ use crate::context::Context;
 use crate::entity::{CallbackSpec, Entity, EventSource, Notifier, Outcome};
 use crate::event::{EventId, SourceId};
 use crate::event_loop::CallbackResult;
-use crate::graph::{FrozenError, GraphBuilder};
+use crate::graph::{GoneError, GraphBuilder};
 use crate::lock::lock;
 use crate::node::Node;
 use crate::stop::StopHandle;
@@ -201,7 +201,7 @@ impl<S: Send + 'static> Node<S> {
     /// node. The name is for statistics and failures.
     ///
     /// # Errors
-    /// [`FrozenError`].
+    /// [`GoneError`].
     ///
     /// ```
     /// # use ringspin_executor::{Graph, QoS};
@@ -218,7 +218,7 @@ impl<S: Send + 'static> Node<S> {
     /// })?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn spawn<F>(&self, name: &str, future: F) -> Result<Task, FrozenError>
+    pub fn spawn<F>(&self, name: &str, future: F) -> Result<Task, GoneError>
     where
         F: Future<Output: CallbackResult> + Send + 'static,
     {
@@ -247,7 +247,7 @@ impl<S: Send + 'static> Node<S> {
         &self,
         name: &str,
         task: impl FnOnce(StateAccess<S>) -> F,
-    ) -> Result<Task, FrozenError>
+    ) -> Result<Task, GoneError>
     where
         F: Future<Output: CallbackResult> + Send + 'static,
     {
@@ -262,7 +262,7 @@ impl<S: Send + 'static> Node<S> {
         name: &str,
         requests: Option<Requests<S>>,
         future: F,
-    ) -> Result<Task, FrozenError>
+    ) -> Result<Task, GoneError>
     where
         F: Future<Output: CallbackResult> + Send + 'static,
     {
@@ -275,7 +275,7 @@ impl<S: Send + 'static> Node<S> {
         let waker = Waker::from(control.clone());
         let task = Task(control.clone());
         let entity = TaskEntity { control, waker, source, polls: 0, future, requests };
-        builder.body::<S>(self.event_loop()).add(Box::new(entity));
+        builder.add_entity::<S>(self.event_loop(), Box::new(entity));
         Ok(task)
     }
 
@@ -283,7 +283,7 @@ impl<S: Send + 'static> Node<S> {
     fn add_notified(&self, builder: &mut GraphBuilder, name: String, notifier: &Arc<Notifier>) {
         let target = builder.next_target(self.event_loop());
         let source = EventSource::Notifier(notifier.clone());
-        let spec = CallbackSpec { target, source, deadline: None, counters: Arc::default() };
+        let spec = CallbackSpec::new(target, source, Arc::default());
         builder.add_callback(self.event_loop(), name, spec);
     }
 }

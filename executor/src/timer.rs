@@ -5,9 +5,10 @@
 //! control is made of atomic words: nothing here waits for another thread.
 
 use crate::notifier::Notifier;
+use crate::registration::Registration;
 use crate::time::{Clock, NodeClock, Time, nanos};
 use ringspin_ringbuf::{Counter, Flag, Request};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use thiserror::Error;
 
@@ -42,6 +43,15 @@ impl Timer {
 
     pub(crate) fn control(&self) -> &Arc<TimerControl> {
         &self.0
+    }
+
+    /// Ends the timer for good: its callback is dropped at the next pause of its event loop, and is
+    /// not called any more; a call that runs finishes. From any thread, and in the timer's own
+    /// callback. Further calls have no effect. A timer whose handle is dropped goes on.
+    pub fn destroy(&self) {
+        if let Some(registration) = self.0.registration.get() {
+            registration.destroy();
+        }
     }
 
     /// Stops the timer until it is [`reset`](Self::reset). An expiry whose callback has not begun
@@ -145,6 +155,8 @@ pub(crate) struct TimerControl {
     pub(crate) started: Flag,
     /// Tells the worker of a change.
     pub(crate) changed: Arc<Notifier>,
+    /// If its handle may destroy it.
+    pub(crate) registration: OnceLock<Registration>,
 }
 
 impl TimerControl {
@@ -162,6 +174,7 @@ impl TimerControl {
             period: period_of,
             started: Flag::default(),
             changed: Arc::default(),
+            registration: OnceLock::new(),
         }
     }
 

@@ -5,12 +5,12 @@ use crate::control::CallbackCounters;
 use crate::deadlines::Deadlines;
 use crate::event::CallbackId;
 use crate::ready::Ready;
-use crate::time::Time;
+use crate::time::{NodeClock, Time};
 use crate::timer::{CANCEL, LATEST, TimerControl};
 use ringspin_ringbuf::{CacheLines, PrefetchPlan};
 use std::sync::Arc;
 
-/// A timer of the frozen graph: what an expiry needs, on one cache line.
+/// A timer of a worker: what an expiry needs, on one cache line.
 #[repr(align(64))]
 pub(crate) struct ActiveTimer {
     /// Nanoseconds, not zero.
@@ -37,6 +37,8 @@ pub(crate) struct ActiveTimer {
 struct Rest {
     callback: CallbackId,
     ready: Ready,
+    /// The token of the notice that it was changed.
+    changed: u32,
     counters: Arc<CallbackCounters>,
 }
 
@@ -44,26 +46,31 @@ struct Rest {
 #[derive(Default)]
 pub(crate) struct Timers {
     timers: Vec<ActiveTimer>,
-    /// The rest of each timer.
-    rests: Vec<Rest>,
+    /// The rest of each timer; `None` of a removed one.
+    rests: Vec<Option<Rest>>,
     deadlines: Deadlines,
     /// The timers whose next deadline is later than 64 bits can tell.
     exhausted: Vec<usize>,
+    /// The places of removed timers.
+    free: Vec<usize>,
+    /// Stands for their controls.
+    removed: Option<Arc<TimerControl>>,
     /// The memory that the expiry of each timer and its consequences touch; empty unless prepared.
     prefetch_plan: PrefetchPlan,
 }
 
 impl Timers {
-    /// Adds a timer, created after those before; returns its index.
+    /// Adds a timer; returns its index. Of equal deadlines that of the older callback comes first.
     pub(crate) fn add(
         &mut self,
         callback: CallbackId,
         control: Arc<TimerControl>,
         ready: Ready,
+        changed: u32,
         counters: Arc<CallbackCounters>,
     ) -> usize {
         let period = control.period.get();
-        self.timers.push(ActiveTimer {
+        let timer = ActiveTimer {
             period,
             repeats: control.repeats,
             keeps_earlier: control.keeps_earlier.is_raised(),
@@ -74,23 +81,54 @@ impl Timers {
             token: ready.announcer.token(),
             expired: false,
             stamped: ready.stamper.is_some(),
-        });
-        self.rests.push(Rest { callback, ready, counters });
-        self.deadlines.add()
+        };
+        let rest = Some(Rest { callback, ready, changed, counters });
+        if let Some(index) = self.free.pop() {
+            (self.timers[index], self.rests[index]) = (timer, rest);
+            self.deadlines.reuse(index, callback.0);
+            return index;
+        }
+        self.timers.push(timer);
+        self.rests.push(rest);
+        self.deadlines.add(callback.0)
+    }
+
+    /// Removes a timer, which does not expire any more; returns the token of its changes.
+    pub(crate) fn remove(&mut self, index: usize) -> Option<u32> {
+        let rest = self.rests[index].take()?;
+        self.deadlines.remove(index);
+        self.exhausted.retain(|other| *other != index);
+        let nothing = || TimerControl::new(String::new(), NodeClock::default(), 1, false);
+        let nothing = self.removed.get_or_insert_with(|| Arc::new(nothing())).clone();
+        let control = std::mem::replace(&mut self.timers[index].control, nothing);
+        control.deadline.set(u64::MAX);
+        self.free.push(index);
+        Some(rest.changed)
+    }
+
+    fn rest(&self, index: usize) -> &Rest {
+        self.rests[index].as_ref().expect("a removed timer has no deadline")
     }
 
     /// Starts every timer that was not cancelled: a periodic one with its first deadline a period
     /// after `anchor`, a one-shot timer with its deadline a period after `now`.
     pub(crate) fn start(&mut self, anchor: Time, now: Time) {
         for index in 0..self.timers.len() {
-            let control = self.timers[index].control.clone();
-            control.changed.take();
-            let from = if control.repeats { anchor } else { now };
-            let first = from.as_nanos().saturating_add(control.period.get());
-            control.request.post_if_none(first.min(LATEST));
-            control.started.raise();
-            self.apply(index);
+            if self.rests[index].is_some() {
+                self.start_one(index, anchor, now);
+            }
         }
+    }
+
+    /// Starts one timer like [`start`](Self::start).
+    pub(crate) fn start_one(&mut self, index: usize, anchor: Time, now: Time) {
+        let control = self.timers[index].control.clone();
+        control.changed.take();
+        let from = if control.repeats { anchor } else { now };
+        let first = from.as_nanos().saturating_add(control.period.get());
+        control.request.post_if_none(first.min(LATEST));
+        control.started.raise();
+        self.apply(index);
     }
 
     /// The clock begins at `now`, or went back to it: every timer that waits, and is overdue or
@@ -122,7 +160,7 @@ impl Timers {
             return false;
         };
         if self.expire(now, deadline, index) {
-            self.rests[index].ready.announce_since(Some(Time::from_nanos(deadline)));
+            self.rest(index).ready.announce_since(Some(Time::from_nanos(deadline)));
         }
         true
     }
@@ -136,7 +174,7 @@ impl Timers {
         let expired = self.expire(now, deadline, index);
         let ActiveTimer { token, stamped, .. } = self.timers[index];
         if stamped && expired {
-            self.rests[index].ready.stamp(Some(Time::from_nanos(deadline)));
+            self.rest(index).ready.stamp(Some(Time::from_nanos(deadline)));
         }
         if !self.prefetch_plan.is_empty() {
             self.fetch_ahead();
@@ -160,7 +198,7 @@ impl Timers {
     /// The callbacks of the timers that are due at `now`, by deadline, then creation.
     pub(crate) fn due(&self, now: Time, due: &mut Vec<CallbackId>) {
         due.clear();
-        due.extend(self.deadlines.due(now.as_nanos()).map(|(_, n)| self.rests[n].callback));
+        due.extend(self.deadlines.due(now.as_nanos()).map(|(_, n)| self.rest(n).callback));
     }
 
     /// Expires the `n`th of the timers that are due, like [`expire_one`](Self::expire_one).
@@ -169,7 +207,7 @@ impl Timers {
         if let Some((deadline, index)) = nth
             && self.expire(now, deadline, index)
         {
-            self.rests[index].ready.announce_since(Some(Time::from_nanos(deadline)));
+            self.rest(index).ready.announce_since(Some(Time::from_nanos(deadline)));
         }
     }
 
@@ -188,14 +226,14 @@ impl Timers {
 
     /// The callbacks of the timers, in order.
     pub(crate) fn callbacks(&self) -> impl Iterator<Item = CallbackId> {
-        self.rests.iter().map(|rest| rest.callback)
+        self.rests.iter().flatten().map(|rest| rest.callback)
     }
 
     /// The callbacks of the timers whose next deadline is later than 64 bits can tell: they do not
     /// expire any more.
     pub(crate) fn exhausted(&self) -> impl Iterator<Item = CallbackId> {
         let still = |index: &usize| self.timers[*index].control.deadline.get() == u64::MAX;
-        self.exhausted.iter().copied().filter(still).map(|index| self.rests[index].callback)
+        self.exhausted.iter().copied().filter(still).map(|index| self.rest(index).callback)
     }
 
     /// Moves timer `index`, which is due, to its next deadline. Returns whether it has a new event:
@@ -236,9 +274,11 @@ impl Timers {
             missed += u64::from(pending == timer.applied && !timer.keeps_earlier);
         }
         if missed > 0 {
-            let counters = &self.rests[index].counters;
-            timer.control.report_missed(counters.missed.get(), missed);
-            counters.missed.add_by_owner(missed);
+            let counters = self.rests[index].as_ref().map(|rest| &rest.counters);
+            if let Some(counters) = counters {
+                timer.control.report_missed(counters.missed.get(), missed);
+                counters.missed.add_by_owner(missed);
+            }
         }
         pending.is_none()
     }
@@ -298,7 +338,6 @@ impl Timers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::NodeClock;
     use crate::timer::Timer;
     use ringspin_ringbuf::Inbox;
     use std::time::Duration;
@@ -316,10 +355,16 @@ mod tests {
         let mut handles = Vec::new();
         for (token, &period) in periods.iter().enumerate() {
             let announcer = inbox.announcer(0, token as u32);
-            let ready = Ready { announcer, stamper: None, sim_network: None };
+            let ready = Ready {
+                announcer,
+                callback: CallbackId(token as u32),
+                stamper: None,
+                sim_network: None,
+                _lease: None,
+            };
             let control = TimerControl::new("timer".into(), NodeClock::default(), period, true);
             let control = Arc::new(control);
-            timers.add(CallbackId(token as u32), control.clone(), ready, Arc::default());
+            timers.add(CallbackId(token as u32), control.clone(), ready, 0, Arc::default());
             handles.push(Timer::new(control));
         }
         Fixture { timers, handles, inbox }
@@ -334,7 +379,7 @@ mod tests {
         }
 
         fn missed(&self, index: usize) -> u64 {
-            self.timers.rests[index].counters.missed.get()
+            self.timers.rest(index).counters.missed.get()
         }
 
         fn deadline(&self) -> Option<u64> {
@@ -349,9 +394,15 @@ mod tests {
         timer.keep_earlier();
         timer.cancel();
         let mut inbox = Inbox::new(&[8], 1);
-        let ready = Ready { announcer: inbox.announcer(0, 0), stamper: None, sim_network: None };
+        let ready = Ready {
+            announcer: inbox.announcer(0, 0),
+            callback: CallbackId(0),
+            stamper: None,
+            sim_network: None,
+            _lease: None,
+        };
         let mut timers = Timers::default();
-        timers.add(CallbackId(0), timer.control().clone(), ready, Arc::default());
+        timers.add(CallbackId(0), timer.control().clone(), ready, 0, Arc::default());
         let mut fixture = Fixture { timers, handles: vec![timer], inbox };
         fixture.timers.start(Time::ZERO, Time::ZERO);
         assert_eq!(fixture.deadline(), None);

@@ -1,11 +1,11 @@
 //! Topics: the way of a message from `publish` to the event loops of its subscriptions.
 //!
-//! While the graph is built, a topic collects its subscriptions. Freezing turns them into ports,
-//! and from then on a publisher finds everything it needs in one slice: nothing is looked up,
-//! locked or allocated on the way. Promises of some publishers only (see [`publisher_policy`]) cost
+//! A topic has a port for each subscription, and publishes the list of its ports as one value: a
+//! publisher finds everything it needs in one slice, and nothing is looked up, locked or allocated
+//! on the way. Promises of some publishers only (see [`publisher_policy`]) cost
 //! the others a branch.
 
-mod late;
+mod lists;
 mod publisher;
 mod publisher_policy;
 mod simulated_link;
@@ -13,18 +13,17 @@ mod slots;
 mod subscription_receiver;
 mod transient_local_cache;
 
-pub use late::LateSubscription;
+pub(crate) use lists::{AllTopics, ChangedTopics};
 pub use publisher::{BY_VALUE_MAX, Loan, LoanError, PublishError, Publisher, ReturnedMessage};
 pub(crate) use publisher_policy::PublisherPolicy;
 pub use simulated_link::Verdict;
 pub use slots::{HeldMessages, OutOfSlots};
 pub(crate) use subscription_receiver::SubscriptionReceiver;
 
-use crate::build_list::BuildList;
 use crate::control::CallbackCounters;
 use crate::digest::DigestCollector;
 use crate::directory::Directory;
-use crate::event::{CallbackId, EventId};
+use crate::event::{CallbackId, EventId, SourceId};
 use crate::lock::lock;
 use crate::message::{Envelope, Message};
 use crate::message_times::{Stage, Times};
@@ -34,43 +33,47 @@ use crate::ready::Ready;
 use crate::remote::Remote;
 use crate::sim_network::SimNetwork;
 use crate::time::{NodeClock, Time};
-use late::Late;
 use publisher::Sequence;
-use ringspin_ringbuf::{CacheLines, Counter, Flag, Permits, Pool, Shared};
+use ringspin_ringbuf::reclaim::{Pin, Published, pin, retire};
+use ringspin_ringbuf::{CacheLines, Counter, Permits, Pool, Shared};
 use ringspin_ringbuf::{inbox, keep_last, pool};
 use simulated_link::{Interception, SimulatedLink, UndeliveredGuard};
 use slots::{Plan, Planned};
-use std::borrow::Borrow;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::mem::take;
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use transient_local_cache::TransientLocalCache;
 
 /// A topic with messages of type `M`. The fields that every message needs are on its first cache
 /// line.
 #[repr(C, align(64))]
 pub(crate) struct Topic<M> {
-    ports: OnceLock<Box<[Port<M>]>>,
+    ports: Published<Ports<M>>,
     pool: Pool<Envelope<M>>,
-    /// Raised when the workers are gone: nothing takes messages any more.
-    closed: Flag,
     pub(crate) name: Arc<str>,
     subscriptions: Mutex<Vec<Subscription<M>>>,
     /// The caches of the transient-local publishers, in order of creation.
-    caches: BuildList<Arc<TransientLocalCache<M>>>,
-    /// The subscriptions that are to be activated. They are no ports: only transient-local
-    /// publishers can have them, and know them.
-    late: Mutex<Vec<Arc<Late<M>>>>,
+    caches: Mutex<Vec<(SourceId, Arc<TransientLocalCache<M>>)>>,
+    /// Learns of new ends.
+    changed: ChangedTopics,
     /// Messages handed back because a keep-all subscription was full.
     refused: Counter,
     interception: Arc<Interception<M>>,
     digests: Arc<DigestCollector>,
     /// The number of messages of each publisher.
-    sequences: Mutex<Vec<Arc<Sequence>>>,
+    sequences: Mutex<Vec<Weak<Sequence>>>,
     /// The number of slots that its ends need.
     planned: Mutex<Planned>,
     plan: OnceLock<Plan>,
 }
 
-/// A subscription of a graph that is still being built.
+/// The ports of a topic, in order of creation.
+struct Ports<M> {
+    list: Box<[Port<M>]>,
+    /// If it takes no messages.
+    closed: Option<Refusal>,
+}
+
+/// The sending end of a subscription.
 struct Subscription<M> {
     queue: keep_last::Producer<Envelope<M>>,
     permits: Option<Arc<Permits>>,
@@ -81,7 +84,7 @@ struct Subscription<M> {
 struct About {
     callback: CallbackId,
     counters: Arc<CallbackCounters>,
-    /// Whether it gets messages from before the start.
+    /// Whether it gets messages from before it joined.
     transient_local: bool,
     times: Option<Arc<Times>>,
 }
@@ -94,13 +97,13 @@ impl<M> std::ops::Deref for Subscription<M> {
     }
 }
 
-/// A subscription of the frozen graph, on one cache line.
+/// A subscription that is connected to its worker, on one cache line.
 #[repr(align(64))]
 struct Port<M> {
     subscription: Subscription<M>,
     ready: Ready,
     /// If there is more to do for a message than to queue it.
-    aside: Option<Box<Aside<M>>>,
+    aside: Option<Arc<Aside<M>>>,
 }
 
 /// The rare parts of a port, apart from those that every message needs.
@@ -123,13 +126,19 @@ pub(crate) struct Connections<'a> {
     pub(crate) clock: &'a NodeClock,
 }
 
-/// A topic with its message type erased, as freezing needs it.
+/// A topic with its message type erased.
 pub(crate) trait AnyTopic: Send + Sync {
+    /// Makes new subscriptions ports, and opens the topic if it is new. With nothing new it has no
+    /// effect.
     fn connect(&self, connections: Connections<'_>);
+    /// Ends the subscription of a callback.
+    fn disconnect(&self, callback: CallbackId);
     /// Whether an interceptor waits for its messages.
     fn is_intercepted(&self) -> bool;
     /// Delivers the kept messages of the transient-local publisher with this number, at `now`.
-    fn start_cache(&self, number: usize, now: Time, sim_network: Option<&Arc<SimNetwork>>);
+    fn start_cache(&self, of: SourceId, now: Time, sim_network: Option<&Arc<SimNetwork>>);
+    /// A publisher with this QoS has ended.
+    fn remove_publisher(&self, publisher: SourceId, qos: QoS);
     fn refused(&self) -> u64;
     /// Refuses messages from here on: the workers are gone.
     fn close(&self);
@@ -138,15 +147,18 @@ pub(crate) trait AnyTopic: Send + Sync {
 }
 
 impl<M: Send + Sync + 'static> Topic<M> {
-    pub(crate) fn new(name: Arc<str>, digests: Arc<DigestCollector>) -> Self {
+    pub(crate) fn new(
+        name: Arc<str>,
+        digests: Arc<DigestCollector>,
+        changed: ChangedTopics,
+    ) -> Self {
         Self {
             name,
             pool: Pool::new(),
             subscriptions: Mutex::new(Vec::new()),
-            ports: OnceLock::new(),
-            closed: Flag::default(),
-            caches: BuildList::default(),
-            late: Mutex::default(),
+            ports: Published::new(Ports { list: Box::default(), closed: Some(Refusal::NotFrozen) }),
+            caches: Mutex::default(),
+            changed,
             refused: Counter::default(),
             interception: Arc::default(),
             digests,
@@ -170,9 +182,15 @@ impl<M: Send + Sync + 'static> Topic<M> {
         let (subscription, mut receiver) = self.queue(callback, qos, kept, counters);
         if remote.as_ref().is_none_or(|remote| !remote.is_exclusive) {
             lock(&self.subscriptions).push(subscription);
+            self.changed.add(self.clone());
         }
         receiver.remote = remote.map(Box::new);
         receiver
+    }
+
+    /// Adds the cache of a transient-local publisher.
+    fn add_cache(&self, publisher: SourceId, cache: Arc<TransientLocalCache<M>>) {
+        lock(&self.caches).push((publisher, cache));
     }
 
     /// The two ends of a subscription's queue.
@@ -220,7 +238,8 @@ impl<M: Send + Sync + 'static> Topic<M> {
         message: M,
         prepare: impl FnOnce(&mut M) -> EventId,
     ) -> Result<(), (Unsent, M)> {
-        match self.reserve() {
+        let pin = pin();
+        match self.reserve(&pin) {
             Ok([port]) => match self.insert(Envelope::lasting(EventId::default(), message)) {
                 Ok(mut envelope) => {
                     envelope.id = prepare(&mut envelope.message);
@@ -273,12 +292,14 @@ impl<M: Send + Sync + 'static> Topic<M> {
 
     /// Whether the topic has a subscription; false until the graph is frozen.
     pub(crate) fn is_subscribed(&self) -> bool {
-        self.ports.get().is_some_and(|ports| !ports.is_empty())
+        !self.ports.get(&pin()).list.is_empty()
     }
 
     /// Whether the graph is frozen, and the topic has no subscription.
     pub(crate) fn is_deserted(&self) -> bool {
-        self.ports.get().is_some_and(|ports| ports.is_empty())
+        let pin = pin();
+        let Ports { list, closed } = self.ports.get(&pin);
+        list.is_empty() && closed.is_none()
     }
 
     /// A message that no subscription receives. Where there is one, the digest sees the message as
@@ -292,24 +313,24 @@ impl<M: Send + Sync + 'static> Topic<M> {
 
     /// The subscriptions, with a place reserved in each that would refuse a message.
     #[inline]
-    fn reserve(&self) -> Result<&[Port<M>], Refusal> {
-        let Some(ports) = self.ports.get() else { return Err(Refusal::NotFrozen) };
-        if self.closed.is_raised() {
-            return Err(Refusal::Gone);
+    fn reserve<'a>(&'a self, pin: &'a Pin) -> Result<&'a [Port<M>], Refusal> {
+        let Ports { list, closed } = self.ports.get(pin);
+        if let Some(refusal) = closed {
+            return Err(*refusal);
         }
-        if !reserve_all(ports) {
+        if !reserve_all(list) {
             self.refused.next();
             return Err(Refusal::Full);
         }
-        Ok(ports)
+        Ok(list)
     }
 }
 
 /// Reserves a place in each of `ports` that would refuse a message, or else in none.
 #[inline]
-fn reserve_all<M, P: Borrow<Port<M>>>(ports: &[P]) -> bool {
+fn reserve_all<M>(ports: &[Port<M>]) -> bool {
     for (n, port) in ports.iter().enumerate() {
-        if !port.borrow().subscription.reserve() {
+        if !port.subscription.reserve() {
             cancel_all(&ports[..n]);
             return false;
         }
@@ -318,8 +339,8 @@ fn reserve_all<M, P: Borrow<Port<M>>>(ports: &[P]) -> bool {
 }
 
 #[cold]
-fn cancel_all<M, P: Borrow<Port<M>>>(ports: &[P]) {
-    ports.iter().for_each(|port| port.borrow().subscription.cancel());
+fn cancel_all<M>(ports: &[Port<M>]) {
+    ports.iter().for_each(|port| port.subscription.cancel());
 }
 
 /// The reason why a private topic does not take a message.
@@ -368,21 +389,59 @@ where
 
 impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
     fn connect(&self, connections: Connections<'_>) {
-        let mut subscriptions = lock(&self.subscriptions);
-        self.caches.freeze();
-        let late = lock(&self.late);
         self.plan(connections);
-        let ports = subscriptions.drain(..).map(|s| self.port(s, connections)).collect();
-        assert!(self.ports.set(ports).is_ok(), "a graph is frozen once");
-        late.iter().for_each(|late| late.connect(self, connections, self.caches.get()));
+        let added = take(&mut *lock(&self.subscriptions)).into_iter();
+        let added: Vec<_> = added.map(|s| self.port(s, connections)).collect();
+        let caches = lock(&self.caches).clone();
+        let joining = added.iter().filter(|port| port.subscription.transient_local).cloned();
+        let joining: Vec<_> = joining.collect();
+        let pin = pin();
+        let Ports { list, closed } = self.ports.get(&pin);
+        if added.is_empty() && closed.is_none() {
+            return;
+        }
+        let list = list.iter().cloned().chain(added).collect();
+        // No transient-local publisher publishes in between, so that none of its messages comes
+        // twice or not at all.
+        let caches = match joining.is_empty() {
+            true => Vec::new(),
+            false => caches.iter().map(|(_, cache)| cache.lock()).collect(),
+        };
+        self.ports.replace(Ports { list, closed: None });
+        let displaced: Vec<_> = caches.iter().flat_map(|cache| cache.replay(&joining)).collect();
+        if !displaced.is_empty() {
+            retire(move || drop(displaced)); // the user's, so not under a lock
+        }
+    }
+
+    fn disconnect(&self, callback: CallbackId) {
+        lock(&self.subscriptions).retain(|subscription| subscription.callback != callback);
+        lock(&self.planned).remove(callback);
+        let pin = pin();
+        let Ports { list, closed } = self.ports.get(&pin);
+        let others = list.iter().filter(|port| port.subscription.callback != callback);
+        let list = others.cloned().collect();
+        self.ports.replace(Ports { list, closed: *closed });
     }
 
     fn is_intercepted(&self) -> bool {
         lock(&self.interception.0).is_some()
     }
 
-    fn start_cache(&self, number: usize, now: Time, sim_network: Option<&Arc<SimNetwork>>) {
-        self.caches.get()[number].start(self, now, sim_network);
+    fn start_cache(&self, of: SourceId, now: Time, sim_network: Option<&Arc<SimNetwork>>) {
+        let cache = lock(&self.caches).iter().find(|(id, _)| *id == of).map(|(_, of)| of.clone());
+        if let Some(cache) = cache {
+            cache.start(self, now, sim_network);
+        }
+    }
+
+    fn remove_publisher(&self, publisher: SourceId, qos: QoS) {
+        lock(&self.planned).remove_publisher(qos);
+        let mut caches = lock(&self.caches);
+        if let Some(place) = caches.iter().position(|(id, _)| *id == publisher) {
+            let cache = caches.remove(place);
+            retire(move || drop(cache)); // its messages are the user's, so not under a lock
+        }
     }
 
     fn refused(&self) -> u64 {
@@ -390,15 +449,23 @@ impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
     }
 
     fn close(&self) {
-        self.closed.raise();
+        // The ports stay: what still waits in their queues is dropped with the topic.
+        let pin = pin();
+        let list = self.ports.get(&pin).list.clone();
+        self.ports.replace(Ports { list, closed: Some(Refusal::Gone) });
     }
 
     fn add_to(&self, lines: &mut CacheLines) {
-        lines.add(&self.ports);
+        let pin = pin();
+        let ports = self.ports.get(&pin);
+        lines.add(self);
+        lines.add(ports);
         lines.add(&self.pool);
-        lock(&self.sequences).iter().for_each(|sequence| lines.add(&**sequence));
+        let sequences = lock(&self.sequences);
+        let sequences = sequences.iter().filter_map(Weak::upgrade);
+        sequences.for_each(|sequence| lines.add(&*sequence));
         self.pool.add_to(lines);
-        for port in self.ports.get().into_iter().flatten() {
+        for port in &ports.list {
             lines.add(port);
             port.subscription.queue.add_to(lines);
         }
@@ -437,9 +504,16 @@ impl<M> Aside<M> {
         subscription: &Subscription<M>,
         stage: Stage,
         link: Option<SimulatedLink<M>>,
-    ) -> Option<Box<Self>> {
+    ) -> Option<Arc<Self>> {
         let times = subscription.times.clone().map(|times| (times, stage));
-        (times.is_some() || link.is_some()).then(|| Box::new(Self { times, link }))
+        (times.is_some() || link.is_some()).then(|| Arc::new(Self { times, link }))
+    }
+}
+
+impl<M> Clone for Port<M> {
+    fn clone(&self) -> Self {
+        let Self { subscription, ready, aside } = self;
+        Self { subscription: subscription.clone(), ready: ready.clone(), aside: aside.clone() }
     }
 }
 

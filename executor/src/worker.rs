@@ -3,16 +3,18 @@
 //! The scheduler decides about the thread of a worker, its time, and its rest while no event is
 //! ready; the modes differ in nothing else.
 
-mod calls;
+mod adopt;
 mod prefetch;
 mod taken;
 
-pub(crate) use calls::Calls;
 pub use taken::ReadyEvent;
 
+use crate::calls::Calls;
+use crate::change::WorkerLink;
 use crate::clock_watch::ClockWatch;
 use crate::context::Context;
 use crate::control::{CallbackCounters, Cause, Failure, Failures};
+use crate::counters::Counters;
 use crate::deadline::DeadlineWatch;
 use crate::digest::DigestCollector;
 use crate::directory::{Directory, LoopName};
@@ -25,9 +27,11 @@ use crate::route::{Control, Route};
 use crate::stop::{Running, WorkerCounters, WorkerThread};
 use crate::time::{Clock, SimClock, Time};
 use crate::timers::Timers;
-use crate::topic::AnyTopic;
+use crate::topic::AllTopics;
+use adopt::{Leaving, LoopTokens, pending};
 use ringspin_ringbuf::inbox::Turn;
 use ringspin_ringbuf::{Inbox, ReadySet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tracing::level_filters::LevelFilter;
@@ -40,6 +44,7 @@ const TOKENS_MAX: u32 = 64;
 pub(crate) struct Shared {
     pub(crate) directory: Directory,
     pub(crate) failures: Arc<Failures>,
+    pub(crate) counters: Counters,
     pub(crate) clock: Arc<dyn Clock>,
     /// In simulated time: the clock once more, of which no dynamic call is needed to ask it.
     pub(crate) simulated: Option<Arc<SimClock>>,
@@ -50,12 +55,13 @@ pub(crate) struct Shared {
 }
 
 /// The topics of a graph, which are closed when the last of its workers goes.
-pub(crate) struct OpenTopics(pub(crate) Vec<(String, Arc<dyn AnyTopic>)>);
+pub(crate) struct OpenTopics(pub(crate) AllTopics);
 
 impl Drop for OpenTopics {
     fn drop(&mut self) {
-        self.0.iter().for_each(|(_, topic)| topic.close());
-        log_drop("a topic", try_drop_each(self.0.drain(..)));
+        let topics = self.0.get();
+        topics.iter().for_each(|(_, topic)| topic.close());
+        log_drop("a topic", try_drop_each(topics));
     }
 }
 
@@ -105,37 +111,14 @@ impl Shared {
     }
 }
 
-/// The parts of a worker, besides its loops.
-pub(crate) struct WorkerParts {
-    /// The loops in the order in which routes number them.
-    pub(crate) loops: Vec<LoopId>,
-    /// Their names.
-    pub(crate) names: Vec<Arc<LoopName>>,
-    pub(crate) inbox: Inbox,
-    /// Indexed by token.
-    pub(crate) routes: Vec<Route>,
-    /// The destinations of the tokens after these.
-    pub(crate) controls: Vec<Control>,
-    /// Indexed by token.
-    pub(crate) counters: Vec<Arc<CallbackCounters>>,
-    pub(crate) timers: Timers,
-    /// Indexed by token: the notice that its events come from, if they do.
-    pub(crate) notifiers: Vec<Option<Arc<Notifier>>>,
-    /// The notifiers that get an event when the worker starts.
-    pub(crate) starts: Vec<Arc<Notifier>>,
-    pub(crate) picker: Picker,
-    /// Of the callbacks that have one; routes know their index.
-    pub(crate) deadlines: Vec<DeadlineWatch>,
-}
-
 /// Some event loops, their rings and timers: what one thread runs, on cache lines of its own.
 #[repr(align(128))]
 pub struct Worker {
     inbox: Inbox,
-    /// Of the callbacks, by token.
+    /// By token.
     routes: Vec<Route>,
-    /// The destinations of the tokens after those of the callbacks.
-    controls: Vec<Control>,
+    /// The destinations of the tokens that lead to no callback.
+    controls: BTreeMap<u32, Control>,
     calls: Calls,
     /// By token, the other counters.
     callback_counters: Vec<Arc<CallbackCounters>>,
@@ -146,11 +129,19 @@ pub struct Worker {
     loops: Vec<LoopId>,
     /// The names of the loops.
     names: Vec<Arc<LoopName>>,
+    /// By loop.
+    tokens: Vec<LoopTokens>,
     /// By token, the notice that its events come from, if they do.
     notifiers: Vec<Option<Arc<Notifier>>>,
-    starts: Vec<Arc<Notifier>>,
+    /// The notifiers that get an event when the worker starts, and when its clock begins.
+    starts: BTreeMap<u32, Arc<Notifier>>,
+    /// Of the callbacks that were destroyed, by token.
+    leaving: BTreeMap<u32, Leaving>,
+    is_started: bool,
     clock_watch: ClockWatch,
+    /// Of the callbacks that have one; routes know their index.
     deadlines: Vec<DeadlineWatch>,
+    link: Arc<WorkerLink>,
     shared: Shared,
     running: Running,
     recorder: Option<Box<dyn Recorder>>,
@@ -158,29 +149,32 @@ pub struct Worker {
 }
 
 impl Worker {
-    pub(crate) fn new(parts: WorkerParts, bodies: Vec<Box<dyn EventLoop>>, shared: Shared) -> Self {
-        let WorkerParts { loops, inbox, routes, controls, counters, timers, .. } = parts;
-        let WorkerParts { names, notifiers, starts, picker, deadlines, .. } = parts;
-        let calls = Calls::new(routes.len());
+    /// A worker without loops, which [adopts](Self::adopt) them from `link`. All of them share the
+    /// rings of `picker`, if it has any.
+    pub(crate) fn new(inbox: Inbox, picker: Picker, link: Arc<WorkerLink>, shared: Shared) -> Self {
         let worker_counters = Arc::<WorkerCounters>::default();
         let directory = shared.directory.clone();
         let running = Running { counters: worker_counters.clone(), directory };
         shared.failures.stop.attach(inbox.set().clone(), running.clone());
         Self {
             inbox,
-            routes,
-            controls,
-            calls,
-            callback_counters: counters,
-            timers,
-            bodies,
+            routes: Vec::new(),
+            controls: BTreeMap::new(),
+            calls: Calls::default(),
+            callback_counters: Vec::new(),
+            timers: Timers::default(),
+            bodies: Vec::new(),
             picker,
-            loops,
-            names,
-            notifiers,
-            starts,
+            loops: Vec::new(),
+            names: Vec::new(),
+            tokens: Vec::new(),
+            notifiers: Vec::new(),
+            starts: BTreeMap::new(),
+            leaving: BTreeMap::new(),
+            is_started: false,
             clock_watch: ClockWatch::default(),
-            deadlines,
+            deadlines: Vec::new(),
+            link,
             shared,
             running,
             recorder: None,
@@ -203,16 +197,25 @@ impl Worker {
         &self.counters
     }
 
+    /// Passes a quiescent point between two events of `thread`, which runs this worker: adopts
+    /// changes of the graph, and lets memory be freed that the worker could read before. A load if
+    /// nothing changed. Returns whether it adopted anything.
+    #[inline]
+    pub fn pass(&mut self, thread: &mut WorkerThread) -> bool {
+        thread.pass() && self.adopt()
+    }
+
     /// Counts a search that found no event.
     #[inline]
     pub fn count_idle(&self) {
         self.counters.idle.add_by_owner(1);
     }
 
-    /// Parks this thread as [`ReadySet::sleep`] does, unless something is ready, and counts it.
-    pub fn sleep(&self, timeout: Duration) {
+    /// Parks `thread`, which runs this worker, as [`ReadySet::sleep`] does, unless something is
+    /// ready, and counts it.
+    pub fn sleep(&self, thread: &mut WorkerThread, timeout: Duration) {
         self.counters.sleeps.add_by_owner(1);
-        self.inbox.sleep(timeout);
+        thread.pause(|| self.inbox.sleep(timeout));
     }
 
     /// Sets the `recorder` of every dispatch; returns the previous one.
@@ -223,29 +226,10 @@ impl Worker {
         std::mem::replace(&mut self.recorder, recorder)
     }
 
-    /// Starts the timers, with their first deadlines a period after `anchor`, and the tasks. A
-    /// simulation may start later than `anchor`: one-shot timers count from its start.
-    pub fn start(&mut self, anchor: Time) {
-        let simulated = self.shared.simulated.as_ref();
-        self.timers.start(anchor, simulated.map_or(anchor, |clock| clock.now()));
-        self.clock_watch.start(anchor, &*self.shared.clock, &self.starts);
-        self.starts.drain(..).for_each(|notifier| notifier.start());
-    }
-
-    /// The callbacks that it runs, each with its token.
-    pub(crate) fn callbacks(&self) -> impl Iterator<Item = (CallbackId, usize)> {
-        self.routes.iter().enumerate().map(|(token, route)| (route.callback, token))
-    }
-
-    /// The number of calls of each callback.
-    pub(crate) fn calls(&self) -> &Calls {
-        &self.calls
-    }
-
     /// Notes `now`, a reading of the clock, which may have begun since, gone back, or got another
     /// source. Returns the time, another one in the last case.
     pub fn note_time(&mut self, now: Time) -> Time {
-        self.clock_watch.note(now, &*self.shared.clock, &mut self.timers)
+        self.clock_watch.note(now, &*self.shared.clock, &mut self.timers, &self.starts)
     }
 
     /// The time at which the next timer is due.
@@ -348,8 +332,9 @@ impl Worker {
         self.timers.expire_nth(now, n);
     }
 
-    /// Handles the next token of a ring, which may lead to no callback.
-    #[inline]
+    /// Handles the next token of a ring, which may lead to no callback. Always inlined, as are its
+    /// parts and `pick`: with two callers they became calls, for a fiftieth of an event's time.
+    #[inline(always)]
     fn dispatch_from(&mut self, index: usize) -> Option<CallbackId> {
         let callback = match self.next_turn(index) {
             Some(Turn::Announced(token)) => self.dispatch(token as usize, true),
@@ -360,7 +345,7 @@ impl Worker {
         callback
     }
 
-    #[inline]
+    #[inline(always)]
     fn next_turn(&mut self, index: usize) -> Option<Turn> {
         let Self { inbox, routes, bodies, notifiers, .. } = self;
         inbox.next(index, |token| pending(routes, bodies, notifiers, token))
@@ -382,7 +367,7 @@ impl Worker {
 
     /// The ring whose turn it is, if any has an event. In simulated time there is one ring, whose
     /// state is not noted in the set.
-    #[inline]
+    #[inline(always)]
     fn pick(&mut self) -> Option<usize> {
         match self.is_simulated() {
             true => (!self.inbox.is_empty(0)).then_some(0),
@@ -425,9 +410,9 @@ impl Worker {
         is_announced: bool,
         is_pending: &mut bool,
     ) -> Option<CallbackId> {
-        let Some(&route) = self.routes.get(token) else {
-            self.control(token);
-            return None;
+        let route = match self.routes.get(token) {
+            Some(route) if route.is_callback() => *route,
+            _ => self.route_of(token)?,
         };
         let Route { callback, event_loop, node_index, loop_index, target, timer, deadline } = route;
         let deadline = deadline.get();
@@ -454,7 +439,8 @@ impl Worker {
             clock: &**clock,
             simulated: simulated.as_deref(),
             stop: &failures.stop,
-            name: &self.names[loop_index as usize],
+            names: &self.names,
+            loop_index,
             recorder: self.recorder.as_deref_mut().map(|recorder| recorder as &mut dyn Recorder),
             dispatch: Dispatch { event_loop, callback, ..Dispatch::default() },
             cancelled: false,
@@ -561,11 +547,25 @@ impl Worker {
         (shown, noted.and(recorded))
     }
 
-    /// Handles a token that is no callback's.
+    /// The route of a token that may be new. Handles one that leads to no callback.
     #[cold]
-    fn control(&mut self, token: usize) {
-        match &self.controls[token - self.routes.len()] {
-            Control::TimerChanged { timer, .. } => self.timers.changed(*timer),
+    fn route_of(&mut self, token: usize) -> Option<Route> {
+        if self.routes.get(token).is_none_or(Route::is_unknown) {
+            self.adopt();
+        }
+        let route = self.routes.get(token).copied()?;
+        if !route.is_callback() {
+            self.control(token as u32);
+            return None;
+        }
+        Some(route)
+    }
+
+    /// Handles a token that is no callback's.
+    fn control(&mut self, token: u32) {
+        let Some(control) = self.controls.get(&token) else { return };
+        match control {
+            Control::TimerChanged { timer } => self.timers.changed(*timer),
             Control::Retirement { loop_index, notifier } => {
                 notifier.take();
                 let event_loop = &self.names[*loop_index];
@@ -632,21 +632,6 @@ impl Drop for Worker {
             }
         }
     }
-}
-
-/// A lower bound of the pending events of `token`: at least one, if any is.
-fn pending(
-    routes: &[Route],
-    bodies: &[Box<dyn EventLoop>],
-    notifiers: &[Option<Arc<Notifier>>],
-    token: u32,
-) -> usize {
-    let notifier = notifiers[token as usize].as_ref();
-    let noticed = usize::from(notifier.is_some_and(|notifier| notifier.is_given()));
-    let queued = routes
-        .get(token as usize)
-        .map_or(0, |&Route { loop_index, target, .. }| bodies[loop_index as usize].pending(target));
-    noticed + queued
 }
 
 /// Calls `dispatch` within the span of its callback.

@@ -55,8 +55,8 @@ use display::ClockDisplay;
 use inputs::Inputs;
 use record::{Digester, Progress};
 use ringspin_executor::{
-    CallbackId, Clock, GraphInfo, LoopId, Middleware, NamedInput, Recorder, SimNetwork, StopHandle,
-    Time, Worker, WorkerThread,
+    CallbackId, Clock, GraphInfo, LoopId, Middleware, Monitor, NamedInput, Recorder, SimNetwork,
+    StopHandle, Time, Worker, WorkerThread,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -116,7 +116,7 @@ impl Sequencer {
         let display = ClockDisplay::new(middleware);
         let Setting { simulation, sim_network, durations, cores, perturbations, deviations_max } =
             setting;
-        let timing = durations.map(|table| Timing::new(table, info.callbacks.len()));
+        let timing = durations.map(Timing::new);
         let chooser = breaker.map(Chooser::Breaker).or_else(|| simulation.ties.chooser());
         let breaker = chooser.map(|chooser| Breaker::new(chooser, watched, deviations_max));
         let script = match simulation.ties {
@@ -166,25 +166,49 @@ impl Sequencer {
         self.worker.enter()
     }
 
+    /// Passes a quiescent point: what was added to the graph is scheduled from here on.
+    #[inline]
+    fn pass(&mut self, thread: &mut WorkerThread, monitor: &Monitor) {
+        if self.worker.pass(thread) {
+            self.extend(&monitor.info());
+        }
+    }
+
+    /// Takes over what was added to the graph.
+    #[cold]
+    fn extend(&mut self, info: &GraphInfo) {
+        self.instant.extend(info);
+        if let Some(timing) = &self.timing {
+            timing.extend(info);
+        }
+        if let Some((_, progress)) = &mut self.progress {
+            progress.extend(info);
+        }
+        if let Some(virtual_cores) = &mut self.virtual_cores {
+            virtual_cores.extend(info);
+        }
+    }
+
     /// Runs every instant up to `end`, inclusive, unless it is stopped, or nothing is left to do,
     /// or `over` says at a quiet instant that this is the end.
     pub(crate) fn run_until(
         &mut self,
         end: Time,
         stop: &StopHandle,
-        info: &GraphInfo,
+        monitor: &Monitor,
         over: Condition<'_>,
     ) -> Result<(), Box<SpinError>> {
-        let _mark = self.enter();
+        let mut thread = self.enter();
         let end = self.end.map_or(end, |own| own.min(end));
         if self.now() > end {
             return Ok(());
         }
         while !stop.is_stopped() {
-            match self.turn(info)? {
+            self.pass(&mut thread, monitor);
+            match self.turn(monitor)? {
                 Turn::Dispatched(_) | Turn::Something => {}
                 Turn::Quiet if over(self.now()) => return Ok(()),
-                Turn::Quiet if self.advance(end, info)? => {}
+                Turn::Quiet if self.advance(end, monitor)? => {}
                 Turn::Quiet => {
                     self.arrive_at(end);
                     return Ok(());
@@ -202,15 +226,16 @@ impl Sequencer {
         &mut self,
         end: Time,
         stop: &StopHandle,
-        info: &GraphInfo,
+        monitor: &Monitor,
     ) -> Result<Option<CallbackId>, Box<SpinError>> {
-        let _mark = self.enter();
+        let mut thread = self.enter();
         let end = self.end.map_or(end, |own| own.min(end));
         while !stop.is_stopped() && self.now() <= end {
-            match self.turn(info)? {
+            self.pass(&mut thread, monitor);
+            match self.turn(monitor)? {
                 Turn::Dispatched(callback) => return Ok(Some(callback)),
                 Turn::Something => {}
-                Turn::Quiet if self.advance(end, info)? => {}
+                Turn::Quiet if self.advance(end, monitor)? => {}
                 Turn::Quiet => {
                     self.arrive_at(end);
                     break;
@@ -226,14 +251,15 @@ impl Sequencer {
     pub(crate) fn dispatch_ready(
         &mut self,
         stop: &StopHandle,
-        info: &GraphInfo,
+        monitor: &Monitor,
     ) -> Result<u64, Box<SpinError>> {
-        let _mark = self.enter();
+        let mut thread = self.enter();
         let mut dispatched = 0;
         while !stop.is_stopped() && dispatched == 0 {
+            self.pass(&mut thread, monitor);
             let ready = if self.virtual_cores.is_some() { 0 } else { self.worker.ready_events() };
             if ready == 0 {
-                match self.turn(info)? {
+                match self.turn(monitor)? {
                     Turn::Dispatched(_) => return Ok(1),
                     Turn::Something => continue,
                     Turn::Quiet => break,
@@ -245,7 +271,7 @@ impl Sequencer {
                 }
                 let taken = self.worker.take_ready();
                 if let Some(callback) = taken.and_then(|event| self.worker.dispatch_taken(event)) {
-                    self.dispatched(callback, info)?;
+                    self.dispatched(callback, monitor)?;
                     dispatched += 1;
                 }
             }
@@ -257,12 +283,13 @@ impl Sequencer {
     pub(crate) fn run_instant(
         &mut self,
         stop: &StopHandle,
-        info: &GraphInfo,
+        monitor: &Monitor,
     ) -> Result<u64, Box<SpinError>> {
-        let _mark = self.enter();
+        let mut thread = self.enter();
         let mut dispatched = 0;
         while !stop.is_stopped() {
-            match self.turn(info)? {
+            self.pass(&mut thread, monitor);
+            match self.turn(monitor)? {
                 Turn::Dispatched(_) => dispatched += 1,
                 Turn::Something => {}
                 Turn::Quiet => break,
@@ -273,13 +300,13 @@ impl Sequencer {
 
     /// Does one thing of this instant, if there is any.
     #[inline]
-    fn turn(&mut self, info: &GraphInfo) -> Result<Turn, Box<SpinError>> {
+    fn turn(&mut self, monitor: &Monitor) -> Result<Turn, Box<SpinError>> {
         let dispatched = match self.virtual_cores.is_some() {
             false => self.worker.dispatch_next(),
             true => self.dispatch_pending()?,
         };
         if let Some(callback) = dispatched {
-            self.dispatched(callback, info)?;
+            self.dispatched(callback, monitor)?;
             return Ok(Turn::Dispatched(callback));
         }
         if self.worker.has_ready() {
@@ -298,7 +325,7 @@ impl Sequencer {
         } else if let Some(dispatched) = self.worker.dispatch_due(now) {
             self.instant.caused();
             let Some(callback) = dispatched else { return Ok(Turn::Something) };
-            self.dispatched(callback, info)?;
+            self.dispatched(callback, monitor)?;
             return Ok(Turn::Dispatched(callback));
         }
         if self.inputs.is_empty() || self.is_quiet(now)? {
@@ -317,12 +344,16 @@ impl Sequencer {
 
     /// Notes a dispatch.
     #[inline(always)]
-    fn dispatched(&mut self, callback: CallbackId, info: &GraphInfo) -> Result<(), Box<SpinError>> {
+    fn dispatched(
+        &mut self,
+        callback: CallbackId,
+        monitor: &Monitor,
+    ) -> Result<(), Box<SpinError>> {
         let clock = self.sim_network.clock();
         let (virtual_cores, worker) = (&self.virtual_cores, &self.worker);
         let pending =
             || worker.ready_events() + virtual_cores.as_ref().map_or(0, VirtualCoreScheduler::len);
-        self.instant.dispatched(callback, pending, || clock.now(), info)?;
+        self.instant.dispatched(callback, pending, || clock.now(), monitor)?;
         if let Some((_, progress)) = &mut self.progress {
             progress.dispatched(callback, clock.now());
         }
@@ -394,8 +425,9 @@ impl Sequencer {
 
     /// Nothing is left to do that a time can be told of; whether something would go on otherwise.
     #[cold]
-    fn check_end_of_time(&self, info: &GraphInfo) -> Result<(), SpinError> {
+    fn check_end_of_time(&self, monitor: &Monitor) -> Result<(), SpinError> {
         let end = |time: Option<Time>| time == Some(Time::MAX);
+        let info = monitor.info();
         let timers = self.worker.exhausted_timers().map(|id| info.name_of(id));
         let mut what: Vec<_> = timers.collect();
         if end(self.sim_network.next_arrival()) {
@@ -420,7 +452,7 @@ impl Sequencer {
     }
 
     /// Lets time go on to what comes next, if that is by `end`.
-    fn advance(&mut self, end: Time, info: &GraphInfo) -> Result<bool, Box<SpinError>> {
+    fn advance(&mut self, end: Time, monitor: &Monitor) -> Result<bool, Box<SpinError>> {
         let now = self.now();
         self.instant.over();
         let mut next = earlier(self.worker.next_deadline(), self.sim_network.next_arrival());
@@ -434,7 +466,7 @@ impl Sequencer {
         let Some(next) = next.filter(|next| *next < Time::MAX) else {
             self.is_over = true;
             if end == Time::MAX {
-                self.check_end_of_time(info)?;
+                self.check_end_of_time(monitor)?;
             }
             return match self.inputs.refused() {
                 None => Ok(false),

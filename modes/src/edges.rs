@@ -23,7 +23,7 @@ pub struct GraphEdge<'a> {
 /// use ringspin_executor::{Graph, Message, QoS};
 /// use ringspin_modes::graph_edges;
 /// let graph = Graph::new();
-/// graph.create_node("a", ())?.create_publisher::<u8>("t", QoS::default())?;
+/// let out = graph.create_node("a", ())?.create_publisher::<u8>("t", QoS::default())?;
 /// let b = graph.create_node("b", ())?;
 /// b.create_subscription("t", QoS::default(), |_, _: &Message<u8>, _| {})?;
 /// let info = graph.info();

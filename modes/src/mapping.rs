@@ -171,7 +171,7 @@ pub struct CorePlan {
     /// The wait strategy of the worker, if the mapping determines it: a thread that preempts
     /// another one parks at once.
     pub wait: Option<WaitStrategy>,
-    /// Indices into the slice that was resolved, ascending. Never empty.
+    /// Indices into the slice that was resolved, ascending.
     pub loops: Vec<usize>,
 }
 

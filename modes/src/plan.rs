@@ -60,5 +60,11 @@ pub fn cores(info: &GraphInfo, mapping: Option<&Mapping>) -> Result<Vec<CorePlan
     let placed = mapping.on_machine(&machine);
     let placed = placed.map_err(|error| SpinError::Mapping(error.to_string()))?;
     let plan = placed.resolve(&names, &machine.cores());
-    plan.map_err(|error| SpinError::Mapping(error.to_string()))
+    let mut plan = plan.map_err(|error| SpinError::Mapping(error.to_string()))?;
+    if plan.is_empty() {
+        // For the nodes that are created later.
+        let core = machine.allowed.first().copied().unwrap_or_default();
+        plan.push(CorePlan { core, priority: None, wait: None, loops: Vec::new() });
+    }
+    Ok(plan)
 }

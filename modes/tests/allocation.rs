@@ -7,12 +7,19 @@ use ringspin_executor::{
     Time, WaitStrategy,
 };
 use ringspin_modes::Executor;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// The executors whose callbacks run on the thread that spins, so that it can be measured.
 fn executors() -> [Executor; 2] {
     let single = Executor::single_core().with_wait_strategy(WaitStrategy::Spin);
     [single, Executor::deterministic(Default::default())]
+}
+
+/// The tests take turns: what one of them replaces may be freed by the workers of another one.
+fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Spins until it is stopped for the first time, and counts the allocations until the second.
@@ -200,6 +207,7 @@ fn allocations_per_use_of_the_state(executor: Executor) -> u64 {
 
 #[test]
 fn timers_guard_conditions_ticks_and_streams_allocate_nothing() {
+    let _turn = turn();
     for executor in executors() {
         println!("{executor:?}");
         assert_eq!(allocations_with_timers_guards_and_tasks(executor), 0);
@@ -209,6 +217,7 @@ fn timers_guard_conditions_ticks_and_streams_allocate_nothing() {
 /// Closures and what futures wait for lie in the memory of earlier ones.
 #[test]
 fn calls_allocate_nothing() {
+    let _turn = turn();
     for kind in [Call::Callback, Call::WithTimeout, Call::Async] {
         for executor in executors() {
             assert_eq!(allocations_per_call(executor, kind), 0, "{kind:?}");
@@ -218,6 +227,7 @@ fn calls_allocate_nothing() {
 
 #[test]
 fn uses_of_the_state_by_a_task_allocate_nothing() {
+    let _turn = turn();
     for executor in executors() {
         assert_eq!(allocations_per_use_of_the_state(executor), 0);
     }
@@ -255,6 +265,7 @@ fn allocations_beyond_depths(executor: Executor) -> u64 {
 
 #[test]
 fn full_keep_all_and_overwritten_transient_local_topics_allocate_nothing() {
+    let _turn = turn();
     for executor in executors() {
         assert_eq!(allocations_beyond_depths(executor), 0);
     }
@@ -306,6 +317,7 @@ fn allocations_of_synchronizers(mut executor: Executor) -> u64 {
 
 #[test]
 fn synchronizers_allocate_nothing_and_their_pools_are_large_enough() {
+    let _turn = turn();
     for executor in [Executor::single_core(), Executor::deterministic(Default::default())] {
         println!("{executor:?}");
         assert_eq!(allocations_of_synchronizers(executor), 0);
@@ -314,6 +326,7 @@ fn synchronizers_allocate_nothing_and_their_pools_are_large_enough() {
 
 #[test]
 fn loaned_messages_keep_their_buffers() {
+    let _turn = turn();
     for executor in executors() {
         assert_eq!(allocations_with_loans(executor), 0);
     }
@@ -321,6 +334,7 @@ fn loaned_messages_keep_their_buffers() {
 
 #[test]
 fn the_hot_path_allocates_nothing() {
+    let _turn = turn();
     for executor in executors() {
         println!("{executor:?}");
         assert_eq!(allocations_in_the_steady_state(executor), 0);
@@ -329,6 +343,7 @@ fn the_hot_path_allocates_nothing() {
 
 #[test]
 fn a_number_among_the_parameters_is_read_without_allocation() {
+    let _turn = turn();
     let executor = Executor::single_core();
     let node = executor.create_node("pilot", ()).unwrap();
     let gain = node.declare_parameter("gain", 1.5).unwrap();

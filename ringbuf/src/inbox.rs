@@ -370,8 +370,9 @@ impl Inbox {
         {
             return Some(Turn::Straggler(token));
         }
-        let token = self.rings[index].consumer.pop()?;
-        if !self.rings[index].notes.is_empty()
+        let ring = &mut self.rings[index];
+        let token = ring.consumer.pop()?;
+        if !ring.notes.is_empty()
             && let Some(of) = self.tokens.get_mut(token as usize)
         {
             of.left = of.left.saturating_sub(1);
@@ -457,7 +458,7 @@ impl Inbox {
     #[inline]
     pub fn rest(&self, index: usize) {
         if self.is_idle(index) && self.set.only() != Some(index) {
-            self.clear_if_idle(index);
+            self.clear_idle(index);
         }
     }
 
@@ -472,21 +473,21 @@ impl Inbox {
 
     /// Parks as [`ReadySet::sleep`] does, unless something is left to do.
     pub fn sleep(&self, timeout: Duration) {
-        if let Some(index) = self.set.only() {
-            self.clear_if_idle(index);
+        if let Some(index) = self.set.only()
+            && self.is_idle(index)
+        {
+            self.clear_idle(index);
         }
         self.set.sleep(timeout);
     }
 
-    /// Takes the mark off ring `index` if nothing is left to do there.
-    fn clear_if_idle(&self, index: usize) {
-        if self.is_idle(index) {
-            self.set.clear(index);
-            store_load!("inbox.cleared");
-            // An event that came in between found the mark still set.
-            if !omitted!("inbox.second_look") && !self.is_idle(index) {
-                self.set.mark(index);
-            }
+    /// Takes the mark off ring `index`, which was seen to be [idle](Self::is_idle).
+    fn clear_idle(&self, index: usize) {
+        self.set.clear(index);
+        store_load!("inbox.cleared");
+        // An event that came in between found the mark still set.
+        if !omitted!("inbox.second_look") && !self.is_idle(index) {
+            self.set.mark(index);
         }
     }
 

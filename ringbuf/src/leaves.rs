@@ -124,6 +124,17 @@ impl Leaves {
         (&block.words[offset], offset / block.rows)
     }
 
+    /// The first loop at or after `start` with a bit in the same leaf, among the `members` of that
+    /// leaf. Most searches end there: loops of a chain have numbers side by side.
+    #[inline]
+    pub(crate) fn near(&self, start: usize, members: impl Fn(usize) -> u64) -> Option<usize> {
+        let leaf = start / LEAF_BITS;
+        // "leaves.near": pairs with "ready_set.leaf".
+        let found = self.initial.get(leaf)?.load(order!(Acquire, "leaves.near"));
+        let found = found & members(leaf) & (u64::MAX << (start % LEAF_BITS));
+        (found != 0).then(|| leaf * LEAF_BITS + found.trailing_zeros() as usize)
+    }
+
     /// The first loop at or after `start` with a bit in a `marked` group, among those for which
     /// `members` of its leaf has a bit.
     #[inline]

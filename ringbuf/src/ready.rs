@@ -170,7 +170,7 @@ impl Ring {
     #[inline]
     fn look(&self, position: u64) -> Word {
         // "ready.empty": only a hint; "ready.pop" acquires. In the total order for the sake of
-        // `Inbox::clear_if_idle`.
+        // `Inbox::clear_idle`.
         Word::from_bits(self.entry(position).load(total_order!(Relaxed, "ready.empty")))
     }
 
@@ -384,26 +384,29 @@ impl Consumer {
     fn end_from(&self, mut end: u64) -> u64 {
         let mut ring = &*self.ring;
         let mut first = self.head;
-        while end.wrapping_sub(first) < ring.capacity() {
+        loop {
+            let capacity = ring.capacity();
             // Not the producers' hint: a token that is known of only by that might not be popped
             // yet.
-            if ring.look(end).ahead_of(end) == 0 {
+            while end.wrapping_sub(first) < capacity && ring.look(end).ahead_of(end) == 0 {
                 end = end.wrapping_add(1);
-            } else if let Some(next) = ring.beyond(end) {
-                (ring, first) = (next, end);
-            } else {
-                break;
             }
+            let Some(next) = ring.beyond(end) else { return end };
+            (ring, first) = (next, end);
         }
-        end
     }
 
     /// Whether the next [`pop`](Self::pop) would find nothing. Wait-free.
     #[inline]
     pub fn is_empty(&self) -> bool {
         let found = self.ring.look(self.head);
-        found.ahead_of(self.head) != 0
-            && (found.value() != CLOSED || self.end_from(self.head) == self.head)
+        found.ahead_of(self.head) != 0 && (found.value() != CLOSED || self.is_empty_beyond())
+    }
+
+    /// Whether the ring after this one, which is closed here, would have nothing to pop.
+    #[cold]
+    fn is_empty_beyond(&self) -> bool {
+        self.end_from(self.head) == self.head
     }
 }
 

@@ -36,6 +36,8 @@ pub struct ReadySet {
     /// The loops below this number have a bit of their own in the summary. Bit `direct + n` stands
     /// for group `n` of the leaves.
     direct: usize,
+    /// The bits of the summary from `direct` on.
+    groups: u64,
     leaves: Leaves,
     /// The thread to unpark.
     sleeper: Sleeper,
@@ -49,6 +51,7 @@ impl ReadySet {
         Self {
             summary: CachePadded::new(AtomicU64::new(0)),
             direct,
+            groups: u64::MAX << direct,
             leaves: Leaves::new(if is_direct { 0 } else { loops }, SUMMARY_BITS - direct),
             sleeper: Sleeper::new(),
         }
@@ -127,7 +130,7 @@ impl ReadySet {
     pub(crate) fn only(&self) -> Option<usize> {
         // A hint, like the look of `is_empty`.
         let summary = self.summary.load(order!(Relaxed, "ready_set.peek")) & !SLEEPING;
-        let is_one = summary.is_power_of_two() && summary >> self.direct == 0;
+        let is_one = summary.is_power_of_two() && summary & self.groups == 0;
         is_one.then(|| summary.trailing_zeros() as usize)
     }
 
@@ -140,10 +143,11 @@ impl ReadySet {
         if summary == 0 {
             return None;
         }
-        if summary >> self.direct == 0 {
+        if summary & self.groups == 0 {
             return Some(cyclic_bit(summary, start));
         }
-        let found = self.find(summary, start, |_| u64::MAX);
+        let all = |_| u64::MAX;
+        let found = self.leaves.near(start, all).or_else(|| self.find(summary, start, all));
         if found.is_none() {
             self.clear_empty_groups(summary);
         }
@@ -155,11 +159,12 @@ impl ReadySet {
     pub fn next_in(&self, start: usize, members: &Members) -> Option<usize> {
         // "ready_set.next_in": pairs with "ready_set.mark".
         let summary = self.summary.load(order!(Acquire, "ready_set.next_in")) & !SLEEPING;
-        if summary >> self.direct == 0 {
+        if summary & self.groups == 0 {
             let summary = summary & members.word(0);
             return (summary != 0).then(|| cyclic_bit(summary, start));
         }
-        self.find(summary, start, |leaf| members.word(leaf))
+        let members = |leaf| members.word(leaf);
+        self.leaves.near(start, members).or_else(|| self.find(summary, start, members))
     }
 
     fn find(
@@ -168,7 +173,7 @@ impl ReadySet {
         start: usize,
         members: impl Fn(usize) -> u64 + Copy,
     ) -> Option<usize> {
-        let own = summary & !(u64::MAX << self.direct) & members(0);
+        let own = summary & !self.groups & members(0);
         let marked = summary >> self.direct;
         let first = |start: usize| {
             let rest = own & u64::MAX.checked_shl(start as u32).unwrap_or(0);
@@ -197,7 +202,7 @@ impl ReadySet {
     #[inline]
     pub fn clear(&self, index: usize) {
         if index < self.direct {
-            // In the total order for the sake of `Inbox::clear_if_idle`.
+            // In the total order for the sake of `Inbox::clear_idle`.
             self.summary.fetch_and(!(1 << index), total_order!(Acquire, "ready_set.clear"));
             return;
         }

@@ -4,7 +4,7 @@ use crate::{
     Heard, LIVE, Peer, Spinning, advertise, executor, on, received, ros2, subscribe, unique,
     unique_to,
 };
-use ringspin::message::{LateSubscription, MessageTimes};
+use ringspin::message::MessageTimes;
 use ringspin::ros2::RawMessage;
 use ringspin::ros2::Traffic;
 use ringspin::ros2::r2r::nav_msgs::msg::Path;
@@ -154,17 +154,15 @@ fn latched_messages_of_a_peer_reach_a_late_subscription() {
             hear.send(("started with it", n.data)).unwrap();
         })
         .unwrap();
-        let joining: LateSubscription = node
-            .create_late_subscription(&topic, latched, move |(), n: &Message<Int64>, _| {
-                hear_late.send(("joined later", n.data)).unwrap();
-            })
-            .unwrap();
         let spinning = Spinning::start(executor);
         let next = || heard.recv_timeout(crate::LONG).expect("a message comes");
         for n in 2..5 {
             assert_eq!(next(), ("started with it", n));
         }
-        joining.activate();
+        node.create_subscription(&topic, latched, move |(), n: &Message<Int64>, _| {
+            hear_late.send(("joined later", n.data)).unwrap();
+        })
+        .unwrap();
         for n in 2..5 {
             assert_eq!(next(), ("joined later", n));
         }

@@ -101,7 +101,8 @@ fn create(node: &Node<State>, step: Step) -> Result<(), BoxError> {
         (Input::Request, _) => {
             let answer =
                 move |state: &mut State, (): &(), cx: &mut Context<'_>| step.take(state, None, cx);
-            Ok(node.create_service(SERVICE, NEWEST, answer)?)
+            node.create_service(SERVICE, NEWEST, answer)?;
+            Ok(())
         }
         // Belongs to the client, which exists already.
         (Input::Response, _) => Ok(()),
@@ -132,7 +133,8 @@ fn subscribe(
     let taken = move |state: &mut State, message: &Message<u64>, cx: &mut Context<'_>| {
         hand_on(step.take(state, Some(**message), cx))
     };
-    Ok(node.create_subscription(topic, NEWEST, taken)?)
+    node.create_subscription(topic, NEWEST, taken)?;
+    Ok(())
 }
 
 /// Creates the client of a node, and the step of its responses.

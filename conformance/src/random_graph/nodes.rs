@@ -8,9 +8,9 @@ use super::spec::{
     Subscriber, SubscriberForm, To, TopicSpec,
 };
 use ringspin_executor::{
-    Accumulate, ApproximateTime, BoxError, Context, ExactTime, FailurePolicy, Graph,
-    GuardCondition, Input as JoinInput, LateSubscription, Latest, Message, Node, Publisher, QoS,
-    Responder, SubscriptionEvents, Time, Timer, Trigger, Verdict,
+    Accumulate, ApproximateTime, BoxError, Context, CreateSubscriptionError, ExactTime,
+    FailurePolicy, Graph, GuardCondition, Input as JoinInput, Latest, Message, Node, Publisher,
+    QoS, Responder, SubscriptionEvents, Time, Timer, Trigger, Verdict,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +23,9 @@ impl<F> OnCall for F where
 {
 }
 
+/// Creates a subscription.
+type Creation = Box<dyn FnOnce() -> Result<(), CreateSubscriptionError> + Send>;
+
 /// A graph under construction.
 struct GraphBuilder<'a> {
     graph: &'a Graph,
@@ -32,7 +35,8 @@ struct GraphBuilder<'a> {
     guards: Vec<Option<GuardCondition>>,
     /// Watchdog timers, by source.
     watchdogs: Vec<Option<Timer>>,
-    late: Vec<(LateSubscription, Duration)>,
+    /// The creation of subscriptions that join late, and its time.
+    late: Vec<(Creation, Duration)>,
     /// The time at which sources stop.
     end: Time,
 }
@@ -68,7 +72,7 @@ pub(super) fn build(
     for source in &spec.sources {
         builder.create_source(source)?;
     }
-    builder.activate_late()?;
+    builder.create_late_subscriptions()?;
     builder.add_input(start)?;
     Ok(builder.handles)
 }
@@ -268,7 +272,9 @@ impl GraphBuilder<'_> {
                 node.create_subscription_with_events(&name, qos, events, callback)?;
             }
             SubscriberForm::Late(after) => {
-                self.late.push((node.create_late_subscription(&name, qos, callback)?, *after));
+                let (node, qos) = (node.clone(), qos.transient_local());
+                let create = move || node.create_subscription(&name, qos, callback).map(drop);
+                self.late.push((Box::new(create), *after));
             }
             SubscriberForm::Stream => {
                 let mut callback = self.on_call(receiver)?;
@@ -396,14 +402,18 @@ impl GraphBuilder<'_> {
         Ok(())
     }
 
-    /// Creates a node that activates late subscriptions.
-    fn activate_late(&mut self) -> Result<(), BoxError> {
+    /// Creates a node whose timers create the late subscriptions.
+    fn create_late_subscriptions(&mut self) -> Result<(), BoxError> {
         if self.late.is_empty() {
             return Ok(());
         }
         let activator = self.graph.create_node("activator", ())?;
-        for (late, after) in self.late.drain(..) {
-            activator.create_one_shot_timer(after, move |_, _| late.activate())?;
+        for (create, after) in self.late.drain(..) {
+            let mut create = Some(create);
+            activator.create_one_shot_timer(after, move |_, _| match create.take() {
+                Some(create) => create(),
+                None => Ok(()),
+            })?;
         }
         Ok(())
     }

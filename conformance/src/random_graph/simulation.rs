@@ -87,17 +87,20 @@ fn loop_name(spec: &Spec, number: usize) -> String {
     format!("/node_{}{}", event_loop.node, if event_loop.is_group { ":group" } else { "" })
 }
 
-/// The loops that certainly have a callback: only they can have a rule.
+/// The loops that certainly have a callback from the start: only they can have a rule.
 fn loops(spec: &Spec) -> Vec<usize> {
     let receivers = spec.channels.iter().filter_map(|channel| match channel {
         Channel::Service { server, .. } => Some(server.in_loop),
         Channel::Guard(receiver) => Some(receiver.in_loop),
-        Channel::Topic(topic) => topic.subscribers.first().map(|s| s.receiver.in_loop),
+        Channel::Topic(topic) => {
+            let mut from_start = topic.subscribers.iter().filter(|s| !s.form.is_late());
+            from_start.next().map(|s| s.receiver.in_loop)
+        }
     });
     spec.sources.iter().map(|source| source.in_loop).chain(receivers).collect()
 }
 
-/// The same duration for all loops that certainly have a callback.
+/// The same duration for all loops that certainly have a callback from the start.
 pub(super) fn durations_for_all(spec: &Spec, duration: &Distribution) -> Durations {
     let rule = |number| DurationRule::new(loop_name(spec, number)).duration(duration.clone());
     loops(spec).into_iter().map(rule).fold(Durations::new(), Durations::rule)

@@ -80,8 +80,14 @@ pub(super) enum SubscriberForm {
     Plain,
     /// A task that awaits messages.
     Stream,
-    /// A subscription activated at this time.
+    /// A subscription created at this time.
     Late(Duration),
+}
+
+impl SubscriberForm {
+    pub(super) fn is_late(&self) -> bool {
+        matches!(self, Self::Late(_))
+    }
 }
 
 /// A synchronized subscription of two topics.
@@ -335,7 +341,7 @@ impl SpecGenerator<'_> {
             for (is, feature) in [
                 (keeps_all, "keep all"),
                 (form == SubscriberForm::Stream, "stream"),
-                (matches!(form, SubscriberForm::Late(_)), "late subscription"),
+                (form.is_late(), "late subscription"),
             ] {
                 if is {
                     self.has(feature);

@@ -14,7 +14,7 @@ use super::messages::{
 use super::{Action, Names};
 use crate::context::Context;
 use crate::event_loop::{BoxError, CallbackResult};
-use crate::graph::{FrozenError, check_depth};
+use crate::graph::{GoneError, check_depth};
 use crate::message::Message;
 use crate::node::Node;
 use crate::qos::QoS;
@@ -347,7 +347,7 @@ impl<S: Send + 'static> Node<S> {
     ///
     /// # Errors
     /// [`CreateActionClientError`] for an invalid name, an action of other types, limits out of
-    /// range, or a frozen graph.
+    /// range, or an executor that is gone.
     pub fn create_action_client<A: Action>(
         &self,
         name: &str,
@@ -387,13 +387,13 @@ impl<S: Send + 'static> Node<S> {
     }
 
     /// A stream for the identities of goals; each client of the node has its own.
-    fn random_of_goals(&self, action: &str) -> Result<NodeRandom, FrozenError> {
+    fn random_of_goals(&self, action: &str) -> Result<NodeRandom, GoneError> {
         let mut number = 1;
         loop {
             match self.create_random(&format!("goals of {action}, client {number}")) {
                 Ok(random) => return Ok(random),
                 Err(CreateRandomError::Duplicate { .. }) => number += 1,
-                Err(CreateRandomError::Frozen(error)) => return Err(error),
+                Err(CreateRandomError::Gone(error)) => return Err(error),
             }
         }
     }

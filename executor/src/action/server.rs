@@ -237,7 +237,7 @@ impl<S: Send + 'static> Node<S> {
     ///
     /// # Errors
     /// [`CreateActionServerError`] for an invalid name, an action that another node offers or uses
-    /// with other types, limits out of range, or a frozen graph.
+    /// with other types, limits out of range, or an executor that is gone.
     pub fn create_action_server<A: Action, R: CallbackResult + 'static>(
         &self,
         name: &str,
@@ -312,7 +312,7 @@ impl<S: Send + 'static> Node<S> {
         });
         let source = builder.next_source();
         let entity = ServerEntity { server: server.clone(), source, expiries: 0 };
-        builder.body::<S>(self.event_loop()).add(Box::new(entity));
+        builder.add_entity::<S>(self.event_loop(), Box::new(entity));
         Ok(server)
     }
 }

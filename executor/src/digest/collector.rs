@@ -129,12 +129,13 @@ mod tests {
     fn graph_info_lists_digested_publishers_and_groups() {
         let graph = Graph::new();
         let node = graph.create_node("node", 0u8).unwrap();
-        node.create_publisher::<u8>("a", QoS::default()).unwrap();
+        let plain = node.create_publisher::<u8>("a", QoS::default()).unwrap();
         let shown = node.create_publisher::<u8>("a", QoS::default()).unwrap().digested();
         node.create_callback_group("group", 1u8).unwrap().digest_state().unwrap();
         let info = graph.info();
         assert_eq!(info.topics[0].digested, [info.topics[0].publishers[1].1]);
         assert!(info.loops.values().map(|of| of.digested).eq([false, true]));
-        drop(shown);
+        drop((plain, shown));
+        assert_eq!(graph.info().topics[0].publishers, []);
     }
 }

@@ -8,12 +8,22 @@ use crate::timer::PeriodError;
 use ringspin_ringbuf::MAX_TOKEN;
 use thiserror::Error;
 
-/// A request for something that has to be added before spinning.
+/// A request for something that has to be there before spinning.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("failed to add {what}: the graph is frozen; add it before spinning")]
+#[error("failed to add {what}: the executor has started; add it before spinning")]
 pub struct FrozenError {
     /// The request, with its node.
     pub what: String,
+}
+
+/// A request to a node that was destroyed, or to a graph whose executor is gone.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("failed to add {what}: the {owner} is gone; keep it as long as something is added to it")]
+pub struct GoneError {
+    /// The request, with its node.
+    pub what: String,
+    /// "node" or "executor".
+    pub owner: &'static str,
 }
 
 /// Two ends of a topic or service that disagree about its types.
@@ -131,9 +141,9 @@ pub enum CreateNodeError {
         /// The fully qualified name by the rule.
         name: String,
     },
-    /// The executor is already running.
+    /// The node or the executor is gone.
     #[error(transparent)]
-    Frozen(#[from] FrozenError),
+    Gone(#[from] GoneError),
     /// The override of a parameter that every node has does not fit it.
     #[error("{0}")]
     Parameter(String),
@@ -158,9 +168,9 @@ pub enum CreateGroupError {
         /// The fully qualified name: `node:group`.
         name: String,
     },
-    /// The executor is already running.
+    /// The node or the executor is gone.
     #[error(transparent)]
-    Frozen(#[from] FrozenError),
+    Gone(#[from] GoneError),
 }
 
 /// The reason why a publisher was not created.
@@ -182,9 +192,9 @@ pub enum CreatePublisherError {
     /// The middleware refuses it.
     #[error(transparent)]
     Middleware(#[from] MiddlewareError),
-    /// The executor is already running.
+    /// The node or the executor is gone.
     #[error(transparent)]
-    Frozen(#[from] FrozenError),
+    Gone(#[from] GoneError),
 }
 
 /// The reason why a subscription was not created.
@@ -209,9 +219,9 @@ pub enum CreateSubscriptionError {
     /// The middleware refuses it.
     #[error(transparent)]
     Middleware(#[from] MiddlewareError),
-    /// The executor is already running.
+    /// The node or the executor is gone.
     #[error(transparent)]
-    Frozen(#[from] FrozenError),
+    Gone(#[from] GoneError),
 }
 
 /// The reason why a timer or interval was not created.
@@ -226,9 +236,9 @@ pub enum CreateTimerError {
         /// The fault of the period.
         error: PeriodError,
     },
-    /// The executor is already running.
+    /// The node or the executor is gone.
     #[error(transparent)]
-    Frozen(#[from] FrozenError),
+    Gone(#[from] GoneError),
 }
 
 /// The reason why a callback was not given a deadline.

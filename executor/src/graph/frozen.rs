@@ -1,28 +1,24 @@
 //! Freezing: the graph becomes workers that share nothing but lock-free rings.
 
+use super::running::Running;
 use super::{EventSource, FreezeError, Graph, GraphBuilder};
 use crate::control::{
     Cause, Failure, FailurePolicy, Failures, NodeControl, Statistics, WorkerStatistics,
 };
-use crate::counters::{Counted, Counters};
-use crate::deadline::DeadlineWatch;
+use crate::counters::Counters;
 use crate::escape::catch_panic;
 use crate::event::{CallbackId, EventId, LoopId};
-use crate::event_loop::EventLoop;
 use crate::info::GraphInfo;
 use crate::input::NamedInput;
-use crate::notifier::Notifier;
 use crate::picker::Picker;
 use crate::ready::Ready;
-use crate::route::{Control, Index, Route};
 use crate::sim_network::SimNetwork;
 use crate::stop::{StopHandle, WorkerCounters};
 use crate::table::Table;
-use crate::time::{Clock, Time};
-use crate::timers::Timers;
-use crate::topic::{AnyTopic, Connections};
-use crate::worker::{OpenTopics, Shared, Worker, WorkerParts};
-use ringspin_ringbuf::{EntryLine, Inbox, MAX_TOKEN};
+use crate::time::Clock;
+use crate::topic::AllTopics;
+use crate::worker::{OpenTopics, Shared, Worker};
+use ringspin_ringbuf::MAX_TOKEN;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -87,7 +83,7 @@ pub struct Frozen {
 pub struct Monitor {
     graph: Graph,
     counters: Counters,
-    topics: Arc<[(String, Arc<dyn AnyTopic>)]>,
+    topics: AllTopics,
     failures: Arc<Failures>,
     worker_counters: Arc<[Arc<WorkerCounters>]>,
     clock: Arc<dyn Clock>,
@@ -130,8 +126,10 @@ impl Monitor {
     /// A snapshot of all counters; each is exact, together they are not from one instant.
     pub fn statistics(&self) -> Statistics {
         let (callbacks, removed) = self.counters.statistics();
-        let refused = self.topics.iter().map(|(name, topic)| (name.clone(), topic.refused()));
+        let topics = self.topics.get();
+        let refused = topics.iter().map(|(name, topic)| (name, topic.refused()));
         let refused = refused.filter(|(_, count)| *count > 0);
+        let refused = refused.map(|(name, count)| (name.clone(), count));
         let statistics = |of: &Arc<WorkerCounters>| WorkerStatistics {
             idle: of.idle.get(),
             sleeps: of.sleeps.get(),
@@ -165,105 +163,112 @@ impl Graph {
             builder.inputs.drain(..).for_each(NamedInput::run_live);
         }
         builder.clock.run_by(clock.clone());
-        let retirements: Retirements = info.loops.map(|_, _| Arc::default());
-        let nodes = node_controls(&builder, policy, &retirements);
-        let failures = Arc::new(Failures::new(stop.clone(), nodes));
+        let failures = Arc::new(Failures::new(stop.clone(), node_controls(&builder, policy)));
         let _ = builder.failures.set(failures.clone()); // the graph is frozen once
         let digests = sim_network.map(|_| builder.digests.clone());
         if let Some(sim_network) = sim_network {
             builder.digests.collect(sim_network.owner());
         }
         let simulated = sim_network.map(|sim_network| sim_network.clock().clone());
+        let mut running =
+            Running::new(plan.order, sim_network, clock.clone(), failures.clone(), policy);
         let shared = Shared {
             directory: builder.directory().clone(),
             failures: failures.clone(),
-            clock,
+            counters: running.counters.clone(),
+            clock: clock.clone(),
             simulated,
             digests,
-            _open: Arc::new(OpenTopics(builder.erased_topics())),
+            _open: Arc::new(OpenTopics(builder.all_topics.clone())),
         };
-        let mut bodies = std::mem::take(&mut builder.bodies);
         let mut ready = Table::new();
         let mut workers = Vec::new();
         for loops in &plan.workers {
-            let common = Common {
-                builder: &builder,
-                order: plan.order,
-                sim_network,
-                retirements: &retirements,
-                bodies: &bodies,
-            };
-            let parts = connect_worker(common, loops, &mut ready);
-            let bodies = parts
-                .loops
-                .iter()
-                .map(|id| bodies.remove(*id).expect("the plan places each loop once"));
-            let bodies = bodies.collect();
-            workers.push(Worker::new(parts, bodies, shared.clone()));
+            workers.push(add_worker(&mut builder, &mut running, loops, &shared, &mut ready));
         }
-        let ready_of = |callback: CallbackId| ready[callback].clone();
-        let clock = &builder.clock;
-        let directory = builder.directory();
-        let connections = Connections { ready: &ready_of, sim_network, directory, clock };
-        connect_topics(&builder, connections, shared.clock.now(), &mut workers, &info);
-        let counters = count(&builder, &workers);
+        running.hand_over();
+        for worker in &mut workers {
+            worker.adopt();
+        }
+        builder.connect_topics(&running, &ready);
+        start_topics(&mut builder, &running, &ready, &mut workers, &info);
         let worker_counters =
             workers.iter().map(|worker: &Worker| worker.counters().clone()).collect();
-        let (topics, clock) = (builder.erased_topics().into(), shared.clock);
-        let graph = self.clone();
+        let (graph, topics) = (self.clone(), builder.all_topics.clone());
+        let counters = running.counters.clone();
+        builder.running = Some(running);
         let monitor = Monitor { graph, counters, topics, failures, worker_counters, clock };
         Ok(Frozen { workers, monitor, inputs: std::mem::take(&mut builder.inputs) })
     }
 }
 
-/// Gives the topics their subscriptions, and starts the caches of transient-local publishers.
-fn connect_topics(
-    builder: &GraphBuilder,
-    connections: Connections<'_>,
-    now: Time,
+/// Adds a worker with these loops, and notes the ready handles of its callbacks. It has still to
+/// adopt them.
+fn add_worker(
+    builder: &mut GraphBuilder,
+    running: &mut Running,
+    loops: &[LoopId],
+    shared: &Shared,
+    ready: &mut Table<CallbackId, Ready>,
+) -> Worker {
+    let mut loops = loops.to_vec();
+    if running.order == ReadyOrder::RoundRobin {
+        loops.sort_by_key(|id| Reverse(builder.loops[*id].priority));
+    }
+    let events_of = |builder: &GraphBuilder, id: LoopId| -> usize {
+        let callbacks = builder.loops[id].callbacks.iter();
+        let events = callbacks.map(|c| builder.callback_specs[*c].source.capacity());
+        events.sum::<usize>() + 1 // its retirement
+    };
+    // In order of creation, in which timers are added and tasks started.
+    let callbacks = loops.iter().flat_map(|id| builder.loops[*id].callbacks.iter());
+    let mut callbacks: Vec<_> = callbacks.copied().collect();
+    callbacks.sort_unstable();
+    let is_timer =
+        |id: &&CallbackId| matches!(builder.callback_specs[**id].source, EventSource::Timer(_));
+    let tokens = callbacks.len() + callbacks.iter().filter(is_timer).count() + loops.len();
+    let events = loops.iter().map(|id| events_of(builder, *id)).sum();
+    let worker = running.workers();
+    let (inbox, link) = running.add_worker(loops.len(), tokens, events);
+    for &id in &loops {
+        let body = builder.bodies.remove(id).expect("the plan places each loop once");
+        let (name, priority) = (builder.loop_name(id), builder.loops[id].priority);
+        running.add_loop(worker, (id, name), body, priority, events_of(builder, id));
+    }
+    for id in callbacks {
+        ready.insert(id, running.add_callback(builder.named(id), &builder.clock));
+    }
+    loops.iter().for_each(|id| running.add_retirement(*id, builder.loops[*id].node_index));
+    let picker = match running.order {
+        ReadyOrder::Fifo => Picker::new(&[0]),
+        ReadyOrder::RoundRobin => Picker::new(&[]),
+    };
+    Worker::new(inbox, picker, link, shared.clone())
+}
+
+/// Starts the caches of transient-local publishers, once all topics are connected.
+fn start_topics(
+    builder: &mut GraphBuilder,
+    running: &Running,
+    ready: &Table<CallbackId, Ready>,
     workers: &mut [Worker],
     info: &GraphInfo,
 ) {
-    let topics = builder.erased_topics();
-    topics.iter().for_each(|(_, topic)| topic.connect(connections));
-    if let (Some(_), [worker]) = (connections.sim_network, workers) {
-        let token = |callback| (connections.ready)(callback).announcer.token();
-        worker.plan_prefetches(&topics, &token, info);
+    if let (Some(_), [worker]) = (&running.sim_network, workers) {
+        let token = |callback| ready[callback].announcer.token();
+        worker.plan_prefetches(&builder.erased_topics(), &token, info);
     }
-    for (topic, number) in &builder.caches {
-        topic.start_cache(*number, now, connections.sim_network);
+    let added = std::mem::take(&mut builder.added);
+    builder.add_publishers(running, &added.publishers);
+    for (topic, number) in &added.caches {
+        topic.start_cache(*number, running.clock.now(), running.sim_network.as_ref());
     }
-}
-
-/// The counters of all callbacks.
-fn count(builder: &GraphBuilder, workers: &[Worker]) -> Counters {
-    let all = Counters::default();
-    for worker in workers {
-        for (callback, token) in worker.callbacks() {
-            let name = builder.directory().get(callback).expect("the callback was just created");
-            let counters = builder.callback_specs[callback].counters.clone();
-            all.add(callback, Counted { name, counters, calls: worker.calls().clone(), token });
-        }
-    }
-    all
 }
 
 /// The controls of all nodes, by their index.
-fn node_controls(
-    builder: &GraphBuilder,
-    default: FailurePolicy,
-    retirements: &Retirements,
-) -> Table<usize, NodeControl> {
-    let policies = builder.policies.iter().enumerate();
+fn node_controls(builder: &GraphBuilder, default: FailurePolicy) -> Table<usize, NodeControl> {
     let control = |policy: Option<_>| NodeControl::new(policy.unwrap_or(default));
-    let mut nodes: Table<_, _> = policies.map(|(n, policy)| (n, control(*policy))).collect();
-    for (event_loop, retirement) in builder.loops.values().zip(retirements.values()) {
-        nodes[event_loop.node_index].loops.push(retirement.clone());
-    }
-    for (node, watcher) in builder.freeze_endpoints() {
-        nodes[node].watchers.push(watcher);
-    }
-    nodes
+    builder.policies.map(|_, policy| control(*policy))
 }
 
 fn check_plan(builder: &GraphBuilder, plan: &Plan) -> Result<(), FreezeError> {
@@ -310,175 +315,5 @@ fn check_time(builder: &GraphBuilder, plan: &Plan, time: &TimeSource) -> Result<
             Err(FreezeError::NeedsSimulation(format!("the interceptor of topic {name}")))
         }
         None => Ok(()),
-    }
-}
-
-/// The notifiers that tell loops to retire.
-type Retirements = Table<LoopId, Arc<Notifier>>;
-
-/// The data that connecting needs for every worker.
-#[derive(Clone, Copy)]
-struct Common<'a> {
-    builder: &'a GraphBuilder,
-    order: ReadyOrder,
-    sim_network: Option<&'a Arc<SimNetwork>>,
-    /// The data of each loop.
-    retirements: &'a Retirements,
-    /// The bodies of the loops that no worker has yet.
-    bodies: &'a Table<LoopId, Box<dyn EventLoop>>,
-}
-
-/// Creates the rings of one worker, and fills in the ready handles of its callbacks.
-fn connect_worker(
-    common: Common<'_>,
-    loops: &[LoopId],
-    ready: &mut Table<CallbackId, Ready>,
-) -> WorkerParts {
-    let (loops, picker) = order_loops(common, loops);
-    let callbacks = number_callbacks(common.builder, &loops);
-    let source = |callback: CallbackId| &common.builder.callback_specs[callback].source;
-    let timers =
-        callbacks.iter().filter(|(callback, _)| matches!(source(*callback), EventSource::Timer(_)));
-    let tokens = callbacks.len() + timers.count() + loops.len();
-    let parts = WorkerParts {
-        inbox: Inbox::with_lines(rings(common, &loops), tokens),
-        names: loops.iter().map(|id| common.builder.loop_name(*id)).collect(),
-        loops,
-        routes: Vec::with_capacity(callbacks.len()),
-        controls: Vec::new(),
-        counters: Vec::new(),
-        timers: Timers::default(),
-        notifiers: vec![None; tokens],
-        starts: Vec::new(),
-        picker,
-        deadlines: Vec::new(),
-    };
-    let mut connecting = Connecting { common, callbacks: callbacks.len(), parts };
-    for (callback, loop_index) in callbacks {
-        ready.insert(callback, connecting.add_callback(callback, loop_index));
-    }
-    for loop_index in 0..connecting.parts.loops.len() {
-        connecting.add_retirement(loop_index);
-    }
-    connecting.parts
-}
-
-/// The loops in the order in which the worker serves them, and their picker.
-fn order_loops(common: Common<'_>, loops: &[LoopId]) -> (Vec<LoopId>, Picker) {
-    let mut loops = loops.to_vec();
-    let priority = |id: &LoopId| common.builder.loops[*id].priority;
-    let picker = match common.order {
-        ReadyOrder::Fifo => Picker::new(&[0]),
-        ReadyOrder::RoundRobin => {
-            loops.sort_by_key(|id| Reverse(priority(id)));
-            Picker::new(&loops.iter().map(priority).collect::<Vec<_>>())
-        }
-    };
-    (loops, picker)
-}
-
-/// The number of events that may be pending in each ready ring, and the line for its entries.
-fn rings(common: Common<'_>, loops: &[LoopId]) -> Vec<(usize, Option<EntryLine>)> {
-    let builder = common.builder;
-    let events_of = |id: &LoopId| -> usize {
-        let callbacks = builder.loops[*id].callbacks.iter();
-        let events = callbacks.map(|c| builder.callback_specs[*c].source.capacity());
-        events.sum::<usize>() + 1 // its retirement
-    };
-    let line_of = |id: &LoopId| common.bodies[*id].entry_line();
-    match common.order {
-        ReadyOrder::Fifo => vec![(loops.iter().map(events_of).sum::<usize>().max(1), None)],
-        ReadyOrder::RoundRobin => loops.iter().map(|id| (events_of(id), line_of(id))).collect(),
-    }
-}
-
-/// The callbacks of `loops` in order of creation, in which timers are added and tasks started, each
-/// with the index of its loop.
-fn number_callbacks(builder: &GraphBuilder, loops: &[LoopId]) -> Vec<(CallbackId, usize)> {
-    let callbacks_of = |id: &LoopId| builder.loops[*id].callbacks.iter();
-    let loops = loops.iter().enumerate();
-    let mut numbered: Vec<_> =
-        loops.flat_map(|(n, id)| callbacks_of(id).map(move |&callback| (callback, n))).collect();
-    numbered.sort_unstable();
-    numbered
-}
-
-/// A worker whose callbacks and loops are being connected, in the order of their tokens.
-struct Connecting<'a> {
-    common: Common<'a>,
-    /// The number of callbacks, whose tokens come first.
-    callbacks: usize,
-    parts: WorkerParts,
-}
-
-impl Connecting<'_> {
-    fn ready(&mut self, loop_index: usize, token: usize) -> Ready {
-        let ring = if self.common.order == ReadyOrder::Fifo { 0 } else { loop_index };
-        let announcer = self.parts.inbox.announcer(ring, token as u32);
-        Ready { announcer, stamper: None, sim_network: self.common.sim_network.cloned() }
-    }
-
-    /// Connects `notifier` to the next token after those of the callbacks; it leads to `control`.
-    fn add_control(&mut self, loop_index: usize, notifier: &Arc<Notifier>, control: Control) {
-        let token = self.callbacks + self.parts.controls.len();
-        notifier.connect(self.ready(loop_index, token));
-        self.parts.notifiers[token] = Some(notifier.clone());
-        self.parts.controls.push(control);
-    }
-
-    /// Returns the handle that makes the events of `callback` ready.
-    fn add_callback(&mut self, callback: CallbackId, loop_index: usize) -> Ready {
-        let builder = self.common.builder;
-        let of = &builder.callback_specs[callback];
-        let token = self.parts.routes.len();
-        let mut ready = self.ready(loop_index, token);
-        let mut deadline = Index::NONE;
-        if let Some(limit) = of.deadline {
-            let capacity = of.source.capacity();
-            let (stamper, watch) = DeadlineWatch::new(limit, capacity, builder.clock.clone());
-            ready.stamper = Some(stamper);
-            deadline = Index::new(self.parts.deadlines.len());
-            self.parts.deadlines.push(watch);
-        }
-        self.parts.counters.push(of.counters.clone());
-        let mut timer = Index::NONE;
-        match &of.source {
-            EventSource::Queue(_) => {}
-            EventSource::Notifier(notifier) | EventSource::QueueAndRemote(_, notifier) => {
-                notifier.connect(ready.clone());
-                self.parts.starts.push(notifier.clone());
-                self.parts.notifiers[token] = Some(notifier.clone());
-            }
-            EventSource::Timer(control) => {
-                let (control, counters) = (control.clone(), of.counters.clone());
-                let changed = control.changed.clone();
-                let index = self.parts.timers.add(callback, control, ready.clone(), counters);
-                timer = Index::new(index);
-                self.add_control(
-                    loop_index,
-                    &changed,
-                    Control::TimerChanged { timer: index, loop_index },
-                );
-            }
-        }
-        let event_loop = self.parts.loops[loop_index];
-        self.parts.routes.push(Route {
-            callback,
-            event_loop,
-            node_index: builder.loops[event_loop].node_index as u32,
-            loop_index: loop_index as u32,
-            target: of.target,
-            timer,
-            deadline,
-        });
-        ready
-    }
-
-    fn add_retirement(&mut self, loop_index: usize) {
-        let id = self.parts.loops[loop_index];
-        let notifier = self.common.retirements[id].clone();
-        self.parts.starts.push(notifier.clone());
-        let control = Control::Retirement { loop_index, notifier: notifier.clone() };
-        self.add_control(loop_index, &notifier, control);
     }
 }

@@ -30,7 +30,7 @@ impl Graph {
     /// [`Node::create_input`](crate::Node::create_input), or publish from a thread.
     ///
     /// # Errors
-    /// [`AddInputError`] for a name that another input has, or a frozen graph.
+    /// [`AddInputError`] for a name that another input has, or an executor that is gone.
     pub fn add_input(
         &self,
         name: &str,
@@ -48,7 +48,7 @@ impl Graph {
     ///
     /// # Errors
     /// [`InterceptError`] for an invalid name, another message type on the topic, a topic that has
-    /// an interceptor, or a frozen graph.
+    /// an interceptor, or an executor that is gone.
     ///
     /// # Compile-time errors
     /// Messages of more than [`BY_VALUE_MAX`] bytes cannot be intercepted.

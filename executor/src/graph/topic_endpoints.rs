@@ -1,8 +1,7 @@
 //! The endpoints of a topic: each new one has to fit all that are there.
 
 use super::{GraphBuilder, IncompatibleQosError};
-use crate::liveliness::LivelinessRegistry;
-use crate::notifier::Notifier;
+use crate::liveliness::{LivelinessRegistry, PublisherLiveliness};
 use crate::qos::QoS;
 use std::sync::Arc;
 
@@ -39,6 +38,26 @@ impl GraphBuilder {
         Ok(())
     }
 
+    /// A publisher of `node` on `topic` with this QoS ends; returns the topic's registry.
+    pub(crate) fn leave(&mut self, topic: &str, node: &str, qos: QoS) -> Arc<LivelinessRegistry> {
+        let endpoints = self.endpoints(topic);
+        let offered = &mut endpoints.offered;
+        if let Some(place) = offered.iter().position(|of| of.0 == node && of.1 == qos) {
+            offered.remove(place);
+        }
+        endpoints.registry.clone()
+    }
+
+    /// A subscription of `node` to `topic` with this QoS ends.
+    pub(crate) fn withdraw(&mut self, topic: &str, node: &str, qos: QoS) {
+        let endpoints = self.endpoints(topic);
+        let requested = &mut endpoints.requested;
+        if let Some(place) = requested.iter().position(|of| of.0 == node && of.1 == qos) {
+            requested.remove(place);
+        }
+        endpoints.registry.unsubscribed();
+    }
+
     /// The nodes that publish on `topic` and the QoS that they offer, in order of creation.
     pub(crate) fn offered_qos(&self, topic: &str) -> Vec<(String, QoS)> {
         self.topics.get(topic).map(|topic| topic.endpoints.offered.clone()).unwrap_or_default()
@@ -49,20 +68,16 @@ impl GraphBuilder {
         self.endpoints(topic).registry.clone()
     }
 
-    /// The pairs of a node and a watcher of the liveliness of one of its publishers. Nothing is
-    /// added to the endpoints any more.
-    pub(crate) fn freeze_endpoints(&self) -> Vec<(usize, Arc<Notifier>)> {
-        let mut watchers = Vec::new();
-        for topic in self.topics.values() {
-            let registry = &topic.endpoints.registry;
-            registry.freeze();
-            for watcher in registry.watchers() {
-                let publishers = registry.publishers().iter();
-                watchers
-                    .extend(publishers.map(|liveliness| (liveliness.node_index, watcher.clone())));
-            }
-        }
-        watchers
+    /// The liveliness of a new publisher of `topic`, which exists.
+    pub(crate) fn add_liveliness(
+        &mut self,
+        topic: &str,
+        node_index: usize,
+        qos: QoS,
+    ) -> Arc<PublisherLiveliness> {
+        let registry = self.liveliness_registry(topic);
+        self.added.publishers.push((node_index, registry.clone()));
+        registry.add(node_index, qos)
     }
 
     fn endpoints(&mut self, topic: &str) -> &mut TopicEndpoints {

@@ -5,14 +5,11 @@ use crate::escape::BoxError;
 use crate::graph::{
     CreateSubscriptionError, GraphBuilder, MiddlewareError, TooLargeError, check_size,
 };
-use crate::lock::lock;
 use crate::name;
 use crate::qos::QoS;
-use crate::remote::{
-    LateRemote, Remote, RemoteNotifier, RemotePublisher, RemoteSubscription, Source, Taken,
-};
+use crate::remote::{Remote, RemoteNotifier, RemotePublisher, Source};
 use crate::topic::BY_VALUE_MAX;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 impl GraphBuilder {
     /// Whether messages between nodes of the graph go through the middleware.
@@ -37,7 +34,12 @@ impl GraphBuilder {
         let node = middleware
             .create_node(namespace, base_name)
             .map_err(|error| self.refused(format!("node {full_name}"), &error))?;
-        self.feature::<Connection>().nodes.push(node.clone());
+        let index = self.next_node_index();
+        self.feature::<Connection>().nodes.insert(index, node.clone());
+        self.at_node_end(|builder, index, _| {
+            let node = builder.feature::<Connection>().nodes.remove(index);
+            builder.drop_later(node);
+        });
         Ok(Some(node))
     }
 
@@ -123,36 +125,6 @@ impl GraphBuilder {
         check_size::<M>(node, &format!("subscription {topic} beyond the process"), BY_VALUE_MAX)
     }
 
-    /// Subscribes like [`subscribe_remotely`](Self::subscribe_remotely), once the closure is
-    /// called.
-    pub(crate) fn subscribe_remotely_later<M: Send + Sync + 'static>(
-        &mut self,
-        node_index: usize,
-        topic: &str,
-        qos: QoS,
-    ) -> Result<Option<LateRemote<M>>, CreateSubscriptionError> {
-        let Some(node) = self.remote_node(node_index).filter(|_| self.receives()).cloned() else {
-            return Ok(None);
-        };
-        self.check_arrivals::<M>(node_index, topic)?;
-        let remote_notifier = RemoteNotifier::default();
-        let late = Arc::new(Mutex::new(None::<Box<dyn RemoteSubscription>>));
-        let joined = late.clone();
-        let source = Box::new(Late(late));
-        let remote = Remote::new(topic, self.next_source(), source, remote_notifier.clone());
-        let topic = topic.to_owned();
-        let join = move || {
-            let subscribed =
-                node.subscribe(&topic, TypeName::of::<M>(), qos, remote_notifier.clone())?;
-            let is_carried = subscribed.is_some();
-            *lock(&joined) = subscribed;
-            // The event loop may have looked meanwhile and found no receiver.
-            remote_notifier.announce(0);
-            Ok(is_carried)
-        };
-        Ok(Some((self.exclusively(remote), Box::new(join))))
-    }
-
     pub(crate) fn serve_remotely<Q: 'static, P: 'static>(
         &self,
         node_index: usize,
@@ -210,18 +182,5 @@ impl GraphBuilder {
     /// Whether messages of other processes come in.
     pub(crate) fn receives(&self) -> bool {
         self.middleware().is_some_and(|middleware| middleware.receives())
-    }
-}
-
-/// A subscription that joins its topic later.
-struct Late(Arc<Mutex<Option<Box<dyn RemoteSubscription>>>>);
-
-impl<M: 'static> Source<M> for Late {
-    fn take(&mut self, item: &mut Option<M>) -> Result<Taken, BoxError> {
-        lock(&self.0).as_mut().map_or(Ok(Taken::NotYet), |subscription| subscription.take(item))
-    }
-
-    fn overwritten(&mut self, missing: u64) -> u64 {
-        lock(&self.0).as_mut().map_or(0, |subscription| (**subscription).overwritten(missing))
     }
 }

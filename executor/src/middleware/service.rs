@@ -117,7 +117,7 @@ impl GraphBuilder {
     ) -> MiddlewareServiceEntity {
         let target = self.next_target(event_loop);
         let source = EventSource::Notifier(remote_notifier.notifier().clone());
-        let spec = CallbackSpec { target, source, deadline: None, counters: Arc::default() };
+        let spec = CallbackSpec::new(target, source, Arc::default());
         self.add_callback(event_loop, middleware_service.name(), spec);
         let source = self.next_source();
         MiddlewareServiceEntity {

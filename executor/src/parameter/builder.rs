@@ -4,11 +4,13 @@ use super::client::{Parameter, ParameterClient};
 use super::descriptor::{ParameterDescriptor, ParameterRange};
 use super::error::{DeclareError, ParameterValueError};
 use super::table::{Constraint, Entry, NodeParameters, check};
-use crate::graph::{FrozenError, Graph, GraphBuilder};
+use crate::event::LoopId;
+use crate::graph::{Graph, GraphBuilder};
 use crate::node::Node;
 use crate::parameter_value::sealed::Cell;
 use crate::parameter_value::text;
 use crate::parameter_value::{ParameterValue, ParameterVariant};
+use crate::table::Table;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -55,6 +57,7 @@ impl<S: Send + 'static> Node<S> {
         ParameterBuilder {
             graph: self.graph.clone(),
             node: self.node_parameters(),
+            event_loop: self.event_loop(),
             default: None,
             constraint: None,
             descriptor: ParameterDescriptor {
@@ -82,12 +85,17 @@ impl<S: Send + 'static> Node<S> {
 
 /// The parameters of all nodes, by the number of the node.
 #[derive(Default)]
-struct AllParameters(Vec<Arc<NodeParameters>>);
+struct AllParameters(Table<usize, Arc<NodeParameters>>);
 
 impl GraphBuilder {
     /// Adds the parameters of the next node.
     pub(crate) fn add_parameters(&mut self, parameters: NodeParameters) {
-        self.feature::<AllParameters>().0.push(Arc::new(parameters));
+        let index = self.next_node_index();
+        self.feature::<AllParameters>().0.insert(index, Arc::new(parameters));
+        self.at_node_end(|builder, index, _| {
+            let parameters = builder.feature::<AllParameters>().0.remove(index);
+            builder.drop_later(parameters);
+        });
     }
 
     fn known_parameters(&self, node_index: usize) -> Option<Arc<NodeParameters>> {
@@ -96,7 +104,9 @@ impl GraphBuilder {
 
     /// The parameters of a node that was created.
     pub(crate) fn node_parameters(&self, node_index: usize) -> Arc<NodeParameters> {
-        self.known_parameters(node_index).expect("a node has parameters once it is created")
+        // A node that was destroyed has none.
+        let none = || Arc::new(NodeParameters::new(String::new(), None));
+        self.known_parameters(node_index).unwrap_or_else(none)
     }
 }
 
@@ -105,7 +115,7 @@ impl Graph {
     /// executor runs the graph.
     pub fn parameter_client(&self, node: &str) -> Option<ParameterClient> {
         let builder = self.builder();
-        let mut all = builder.look::<AllParameters>()?.0.iter();
+        let mut all = builder.look::<AllParameters>()?.0.values();
         all.find(|parameters| parameters.node() == node).cloned().map(ParameterClient::new)
     }
 }
@@ -115,6 +125,7 @@ impl Graph {
 pub struct ParameterBuilder<T: ParameterVariant> {
     graph: Graph,
     node: Arc<NodeParameters>,
+    event_loop: LoopId,
     pub(crate) descriptor: ParameterDescriptor,
     default: Option<T>,
     constraint: Option<Constraint<T>>,
@@ -171,11 +182,8 @@ impl<T: ParameterVariant> ParameterBuilder<T> {
         if let Some(range) = self.descriptor.range.filter(|range| !range.is_valid()) {
             return Err(DeclareError::Range { node: node(), parameter: name, range });
         }
-        let is_frozen = self.graph.builder().is_frozen();
-        if is_frozen {
-            let what = format!("parameter `{name}` of node {}", self.node.node());
-            return Err(FrozenError { what }.into());
-        }
+        let what = || format!("parameter `{name}` of node {}", self.node.node());
+        self.graph.builder().check_open_loop(self.event_loop, what)?;
         let duplicate = || DeclareError::Duplicate { node: node(), parameter: name.clone() };
         if self.node.contains(&name) {
             return Err(duplicate());

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::event_loop::CallbackResult;
-use crate::graph::FrozenError;
+use crate::graph::GoneError;
 use crate::message::Message;
 use crate::node::Node;
 use crate::parameter_value::ParameterValue;
@@ -43,8 +43,8 @@ impl<S: Send + 'static> Node<S> {
     /// ```
     ///
     /// # Errors
-    /// [`FrozenError`].
-    pub fn on_parameter_change<F, R>(&self, mut callback: F) -> Result<(), FrozenError>
+    /// [`GoneError`].
+    pub fn on_parameter_change<F, R>(&self, mut callback: F) -> Result<(), GoneError>
     where
         F: FnMut(&mut S, &[ParameterChange], &mut Context<'_>) -> R + Send + 'static,
         R: CallbackResult + 'static,

@@ -1,7 +1,7 @@
 //! Errors of declaring and setting parameters.
 
 use super::{PARAMETER_CHANGES_MAX, ParameterRange};
-use crate::graph::FrozenError;
+use crate::graph::GoneError;
 use crate::parameter_value::{ParameterType, ParameterValue};
 use thiserror::Error;
 
@@ -182,7 +182,7 @@ pub enum DeclareError {
         /// The range.
         range: ParameterRange,
     },
-    /// The executor is already running.
+    /// The executor is gone.
     #[error(transparent)]
-    Frozen(#[from] FrozenError),
+    Gone(#[from] GoneError),
 }

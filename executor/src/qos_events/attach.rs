@@ -61,7 +61,7 @@ impl<S: Send + 'static> Node<S> {
         self.watch_deadline(builder, watched, signs, events.deadline_missed);
         if let Some(callback) = events.liveliness_lost {
             let notifier = Arc::<Notifier>::default();
-            registry.watch(notifier.clone());
+            registry.watch(&notifier);
             let name = format!("liveliness of {}", watched.name);
             self.watch(builder, &name, notifier, OwnLiveliness::new(liveliness), callback);
         }
@@ -73,6 +73,7 @@ impl<S: Send + 'static> Node<S> {
         if let Some(callback) = events.matched {
             let (outside, notifier) = watched.outside(builder, RemoteEventKind::Matched)?;
             let name = format!("peers of {}", watched.name);
+            registry.watch(&notifier);
             let condition = Match { peers: Peers::Subscriptions(registry), outside, told: (0, 0) };
             self.watch(builder, &name, notifier, condition, callback);
         }
@@ -98,7 +99,7 @@ impl<S: Send + 'static> Node<S> {
         if let Some(callback) = events.liveliness_changed {
             let (outside, notifier) =
                 watched.outside(builder, RemoteEventKind::LivelinessChanged)?;
-            registry.watch(notifier.clone());
+            registry.watch(&notifier);
             let condition =
                 TopicLiveliness::new(registry.clone(), builder.failures().clone(), outside);
             let name = format!("liveliness of {}", watched.name);
@@ -118,6 +119,7 @@ impl<S: Send + 'static> Node<S> {
         if let Some(callback) = events.matched {
             let (outside, notifier) = watched.outside(builder, RemoteEventKind::Matched)?;
             let name = format!("peers of {}", watched.name);
+            registry.watch(&notifier);
             let condition = Match { peers: Peers::Publishers(registry), outside, told: (0, 0) };
             self.watch(builder, &name, notifier, condition, callback);
         }

@@ -9,6 +9,7 @@ use crate::control::Failures;
 use crate::liveliness::{Life, LivelinessRegistry, PublisherLiveliness};
 use crate::remote::{RemoteNotifier, RemoteStatus};
 use crate::time::{Time, nanos};
+use ringspin_ringbuf::reclaim::pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -41,9 +42,7 @@ impl Source {
             Self::Topic(registry, remote_notifier) => {
                 let heard =
                     remote_notifier.as_ref().map(|remote_notifier| remote_notifier.last_heard());
-                let publishers = registry.publishers();
-                let published = publishers.iter().map(|liveliness| liveliness.last_published());
-                published.chain(heard).max().unwrap_or(Time::ZERO)
+                [registry.last_published()].into_iter().chain(heard).max().unwrap_or(Time::ZERO)
             }
         }
     }
@@ -136,8 +135,8 @@ pub(crate) struct TopicLiveliness {
     /// Known once the graph is frozen.
     failures: Arc<OnceLock<Arc<Failures>>>,
     start: Option<Time>,
-    /// Whether each publisher is still alive, once it was.
-    alive: Vec<Option<bool>>,
+    /// The number of each publisher, and whether it is still alive, once it was.
+    alive: Vec<(u64, Option<bool>)>,
     outside: Outside,
     /// The counts of the last event: publishers that are alive, and that are not.
     told: (u64, u64),
@@ -153,26 +152,31 @@ impl TopicLiveliness {
     }
 
     fn count(&self, alive: bool) -> u64 {
-        self.alive.iter().filter(|known| **known == Some(alive)).count() as u64
+        self.alive.iter().filter(|(_, known)| *known == Some(alive)).count() as u64
     }
 
     /// Looks at the publishers of the process; returns when to look again.
     fn look_inside(&mut self, start: Time, now: Time) -> Option<Time> {
         let mut next = None;
         let failures = self.failures.get();
-        let publishers = self.registry.publishers();
-        self.alive.resize(publishers.len(), None);
-        for (liveliness, alive) in publishers.iter().zip(&mut self.alive) {
+        let pin = pin();
+        let publishers = self.registry.publishers(&pin);
+        // Both are sorted: publishers are numbered in order of creation.
+        let known = std::mem::take(&mut self.alive);
+        let known_of = |number| known.binary_search_by_key(&number, |(of, _)| *of);
+        for liveliness in publishers {
+            let mut alive = known_of(liveliness.number).map_or(None, |place| known[place].1);
             let isolated = failures.is_some_and(|f| f.is_isolated(liveliness.node_index));
             match liveliness.life(start, now) {
                 Life::Until(end) if !isolated => {
-                    *alive = Some(true);
+                    alive = Some(true);
                     next = next.into_iter().chain(after(end)).min();
                 }
                 Life::Unborn => {}
                 // Also one that was not seen while it was alive.
-                Life::Until(_) | Life::Lost => *alive = Some(false),
+                Life::Until(_) | Life::Lost => alive = Some(false),
             }
+            self.alive.push((liveliness.number, alive));
         }
         next
     }
@@ -242,7 +246,6 @@ mod tests {
     fn a_deadline_has_its_phase_from_the_last_message() {
         let registry = Arc::<LivelinessRegistry>::default();
         let publishers = [registry.add(0, QoS::default()), registry.add(1, QoS::default())];
-        registry.freeze();
         let mut deadline = Deadline::new(Source::Topic(registry, None), ns(100));
         assert_eq!(look(&mut deadline, 1_000), (None, Some(1_101)));
         publishers[0].published(at(1_030));
@@ -318,7 +321,6 @@ mod tests {
         let (slow, fast) = (registry.add(0, manual), registry.add(0, manual));
         registry.add(1, QoS::default());
         registry.add(1, QoS::default().liveliness_manual_by_topic(ns(0)));
-        registry.freeze();
         let mut topic = TopicLiveliness::new(registry, Arc::default(), Outside::default());
         let mut counts = |now| {
             let (event, next) = look(&mut topic, now);

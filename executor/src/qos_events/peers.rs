@@ -44,10 +44,11 @@ pub(crate) enum Peers {
 }
 
 impl Peers {
-    fn count(&self) -> u64 {
+    /// The number of peers so far, and of those that exist.
+    fn count(&self) -> (u64, u64) {
         match self {
-            Self::Publishers(registry) => registry.publishers().len() as u64,
-            Self::Subscriptions(registry) => registry.subscriptions.get(),
+            Self::Publishers(registry) => registry.advertised(),
+            Self::Subscriptions(registry) => registry.subscriptions(),
         }
     }
 }
@@ -65,10 +66,10 @@ impl Condition for Match {
     const IS_TIMED: bool = false;
 
     fn look(&mut self, _: Time) -> (Option<Matched>, Option<Time>) {
-        let local = if self.outside.includes_locals() { 0 } else { self.peers.count() };
-        let mut counts = (local, local);
+        let local = if self.outside.includes_locals() { (0, 0) } else { self.peers.count() };
+        let mut counts = local;
         if let Some(RemoteStatus::Matched { total, current }) = self.outside.look() {
-            counts = (local + total, local + current);
+            counts = (local.0 + total, local.1 + current);
         }
         let before = std::mem::replace(&mut self.told, counts);
         let event = Matched {

@@ -88,7 +88,7 @@ impl<S: Send + 'static> Node<S> {
         let timer = C::IS_TIMED.then(|| self.new_idle_timer(builder, name));
         let target = builder.next_target(event_loop);
         let source = EventSource::Notifier(notifier.clone());
-        let notice = CallbackSpec { target, source, deadline: None, counters: Arc::default() };
+        let notice = CallbackSpec::new(target, source, Arc::default());
         builder.add_callback(event_loop, format!("{name}, notice"), notice);
         if let Some(timer) = &timer {
             let expiry = CallbackSpec::of_timer(target.port(1), timer);
@@ -97,6 +97,6 @@ impl<S: Send + 'static> Node<S> {
         let source = builder.next_source();
         let (due, switches, events, callback) = (None, 0, 0, Some(callback));
         let watch = Watch { condition, notifier, timer, due, switches, source, events, callback };
-        builder.body::<S>(event_loop).add(Box::new(watch));
+        builder.add_entity::<S>(event_loop, Box::new(watch));
     }
 }

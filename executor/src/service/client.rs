@@ -10,11 +10,12 @@ use super::{
 };
 use crate::context::Context;
 use crate::control::CallbackCounters;
+use crate::departure::{Departed, Departure};
 use crate::entity::{CallbackSpec, Entity, EventSource, Outcome, SubscriptionReceiver};
 use crate::escape::drop_each;
 use crate::event::{EventId, SourceId};
 use crate::event_loop::CallbackResult;
-use crate::graph::{check_depth, check_size};
+use crate::graph::{Receives, check_depth, check_size};
 use crate::info::ClientInfo;
 use crate::middleware::RemoteClient;
 use crate::node::Node;
@@ -38,16 +39,21 @@ use std::time::{Duration, Instant};
 ///
 /// A call is lock-free within the process: a thread that is suspended in one delays only that call.
 ///
+/// It ends with its last clone: calls that wait then end with an error.
+///
 /// `S` is the state of the callback group that created it: the ends of its calls are events of that
 /// group.
 pub struct Client<S, Q, P> {
     shared: Arc<Shared<S, Q, P>>,
     timeout: Option<Duration>,
+    /// Ends the client.
+    departure: Arc<Departure>,
 }
 
 impl<S, Q, P> Clone for Client<S, Q, P> {
     fn clone(&self) -> Self {
-        Self { shared: self.shared.clone(), timeout: self.timeout }
+        let Self { shared, timeout, departure } = self;
+        Self { shared: shared.clone(), timeout: *timeout, departure: departure.clone() }
     }
 }
 
@@ -407,7 +413,7 @@ impl<S: Send + 'static> Node<S> {
     /// # Errors
     /// [`CreateClientError`] for an invalid name, a service of other types, a depth out of range,
     /// requests or responses of more than [`CALL_BY_VALUE_MAX`](crate::CALL_BY_VALUE_MAX) bytes, or
-    /// a frozen graph.
+    /// an executor that is gone.
     ///
     /// ```
     /// # use ringspin_executor::{Graph, QoS};
@@ -443,8 +449,7 @@ impl<S: Send + 'static> Node<S> {
             &service,
             QoS::keep_all(qos.depth()),
         )?;
-        let responses = Topic::<Response<P>>::new(name.as_str().into(), builder.digests().clone());
-        let responses = Arc::new(responses);
+        let responses = builder.private_topic::<Response<P>>(&name);
         let node = self.full_name();
         builder.add_queue(format!("{name} of {node}"), responses.clone());
         let timer = self.new_idle_timer(&builder, &timeout_name); // until there is a call
@@ -471,8 +476,9 @@ impl<S: Send + 'static> Node<S> {
             builder.remote_responses(&service, Box::new(responses), remote_notifier)
         });
         let source = EventSource::queue(qos.depth(), remote.as_ref());
-        let spec = CallbackSpec { target, source, deadline: None, counters: counters.clone() };
+        let spec = CallbackSpec::new(target, source, counters.clone());
         let id = builder.add_callback(event_loop, name, spec);
+        builder.set_receives(id, Receives::Responses(shared.responses.clone(), service.clone()));
         let timeout_target = target.port(1);
         let timeout_spec = CallbackSpec::of_timer(timeout_target, &shared.timer);
         builder.add_callback(event_loop, timeout_name, timeout_spec);
@@ -484,7 +490,8 @@ impl<S: Send + 'static> Node<S> {
         };
         builder.service::<Q, P>(&service, self.full_name())?.1.clients.push(client);
         let entity = ClientEntity { receiver, shared: shared.clone(), timeout_source, timeouts: 0 };
-        builder.body::<S>(event_loop).add(Box::new(entity));
-        Ok(Client { shared, timeout: None })
+        builder.add_entity::<S>(event_loop, Box::new(entity));
+        let departure = Arc::new(self.graph.departure(&builder, Departed::Client(id)));
+        Ok(Client { shared, timeout: None, departure })
     }
 }

@@ -1,6 +1,6 @@
 //! Errors of creating services and clients.
 
-use crate::graph::{DepthError, FrozenError, MiddlewareError, TooLargeError, TypeMismatchError};
+use crate::graph::{DepthError, GoneError, MiddlewareError, TooLargeError, TypeMismatchError};
 use crate::name::NameError;
 use thiserror::Error;
 
@@ -23,9 +23,9 @@ pub enum CreateClientError {
     /// The middleware refuses it.
     #[error(transparent)]
     Middleware(#[from] MiddlewareError),
-    /// The executor is already running.
+    /// The executor is gone.
     #[error(transparent)]
-    Frozen(#[from] FrozenError),
+    Gone(#[from] GoneError),
 }
 
 /// The reason why a service was not created.
@@ -59,7 +59,7 @@ pub enum CreateServiceError {
     /// The middleware refuses it.
     #[error(transparent)]
     Middleware(#[from] MiddlewareError),
-    /// The executor is already running.
+    /// The executor is gone.
     #[error(transparent)]
-    Frozen(#[from] FrozenError),
+    Gone(#[from] GoneError),
 }

@@ -6,9 +6,11 @@ use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::entity::{CallbackSpec, Entity, EventSource, Outcome, SubscriptionReceiver};
 use crate::event_loop::CallbackResult;
-use crate::graph::{check_depth, check_size};
+use crate::graph::{Receives, check_depth, check_size};
 use crate::node::Node;
 use crate::qos::QoS;
+use crate::registration::Registration;
+use crate::remains::Remains;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -83,6 +85,36 @@ where
     fn pending(&self, _port: usize) -> usize {
         self.receiver.pending()
     }
+
+    fn remains(self: Box<Self>) -> Option<Box<dyn Remains>> {
+        Some(self.receiver.remains())
+    }
+}
+
+/// A server of a service. It belongs to its node: dropping this handle, or all clones of it,
+/// changes nothing.
+#[derive(Clone, Debug)]
+pub struct Service(Arc<Registered>);
+
+#[derive(Debug)]
+struct Registered {
+    name: String,
+    registration: Registration,
+}
+
+impl Service {
+    /// The service's fully qualified name.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Ends the server, so that another one can be created: requests that wait for it end with an
+    /// error, and so do further ones. Its callback is dropped at the next pause of its event loop,
+    /// a call that runs finishes. From any thread, and in its own callback. Further calls have no
+    /// effect.
+    pub fn destroy(&self) {
+        self.0.registration.destroy();
+    }
 }
 
 impl<S: Send + 'static> Node<S> {
@@ -93,7 +125,7 @@ impl<S: Send + 'static> Node<S> {
     /// # Errors
     /// [`CreateServiceError`] for an invalid name, a service that another node offers or uses with
     /// other types, a depth out of range, requests or responses of more than
-    /// [`CALL_BY_VALUE_MAX`](crate::CALL_BY_VALUE_MAX) bytes, or a frozen graph.
+    /// [`CALL_BY_VALUE_MAX`](crate::CALL_BY_VALUE_MAX) bytes, or an executor that is gone.
     ///
     /// ```
     /// # use ringspin_executor::{Graph, QoS};
@@ -107,7 +139,7 @@ impl<S: Send + 'static> Node<S> {
         name: &str,
         qos: QoS,
         mut callback: F,
-    ) -> Result<(), CreateServiceError>
+    ) -> Result<Service, CreateServiceError>
     where
         Q: Send + Sync + 'static,
         P: Send + Sync + 'static,
@@ -132,7 +164,7 @@ impl<S: Send + 'static> Node<S> {
         name: &str,
         qos: QoS,
         callback: F,
-    ) -> Result<(), CreateServiceError>
+    ) -> Result<Service, CreateServiceError>
     where
         Q: Send + Sync + 'static,
         P: Send + Sync + 'static,
@@ -162,17 +194,22 @@ impl<S: Send + 'static> Node<S> {
         let counters = Arc::<CallbackCounters>::default();
         // Requests are never kept: the server gets a reference.
         let qos = QoS::keep_all(qos.depth()).held(0);
-        let spec = CallbackSpec {
-            target: builder.next_target(self.event_loop()),
-            source: EventSource::queue(qos.depth(), remote.as_ref()),
-            deadline: None,
-            counters: counters.clone(),
-        };
+        let spec = CallbackSpec::new(
+            builder.next_target(self.event_loop()),
+            EventSource::queue(qos.depth(), remote.as_ref()),
+            counters.clone(),
+        );
         let id = builder.add_callback(self.event_loop(), name, spec);
+        let receives = Receives::Service(requests.clone(), service.clone());
+        builder.set_receives(id, receives);
         builder.service::<Q, P>(&service, self.full_name())?.1.server = Some(id);
         let receiver = requests.subscribe(id, qos, 0, counters, remote);
         let entity = ServiceEntity { receiver, callback: Some(callback), result: PhantomData };
-        builder.body::<S>(self.event_loop()).add(Box::new(entity));
-        Ok(())
+        builder.add_entity::<S>(self.event_loop(), Box::new(entity));
+        drop(builder);
+        Ok(Service(Arc::new(Registered {
+            name: service,
+            registration: self.graph.registration(id),
+        })))
     }
 }

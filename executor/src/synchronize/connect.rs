@@ -4,7 +4,7 @@ use super::inputs::Queue;
 use crate::control::CallbackCounters;
 use crate::entity::{CallbackSpec, EventSource, Target};
 use crate::event::LoopId;
-use crate::graph::{CreateSubscriptionError, GraphBuilder, check_depth};
+use crate::graph::{CreateSubscriptionError, GraphBuilder, Receives, check_depth};
 use crate::name::NameKind;
 use crate::node::Node;
 use crate::qos::QoS;
@@ -52,17 +52,19 @@ impl Connector<'_> {
         capacity: usize,
     ) -> Queue<M> {
         let counters = Arc::<CallbackCounters>::default();
-        let spec = CallbackSpec {
-            target: self.target,
-            source: EventSource::queue(qos.depth(), remote.as_ref()),
-            deadline: None,
-            counters: counters.clone(),
-        };
+        let spec = CallbackSpec::new(
+            self.target,
+            EventSource::queue(qos.depth(), remote.as_ref()),
+            counters.clone(),
+        );
         self.target.port += 1;
         let name = format!("synchronized subscription {}", topic.name);
         let id = self.builder.add_callback(self.event_loop, name, spec);
         let receiver = topic.subscribe(id, qos, capacity, counters.clone(), remote);
         self.builder.topic_info(&topic.name).subscriptions.push(id);
+        let receives = Receives::Topic(topic.clone(), topic.name.to_string(), qos);
+        self.builder.set_receives(id, receives);
+        self.builder.liveliness_registry(&topic.name).subscribed();
         Queue::new(receiver, capacity, counters)
     }
 }

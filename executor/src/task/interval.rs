@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::entity::{CallbackSpec, Entity, Outcome};
 use crate::event::{EventId, SourceId};
-use crate::graph::{CreateTimerError, FrozenError};
+use crate::graph::{CreateTimerError, GoneError};
 use crate::node::Node;
 use crate::time::{Clock, NodeClock, Time};
 use crate::timer::Timer;
@@ -135,8 +135,8 @@ impl<S: Send + 'static> Node<S> {
     /// Creates an interval without ticks of its own, for [`Interval::sleep`].
     ///
     /// # Errors
-    /// [`FrozenError`].
-    pub fn create_sleeper(&self) -> Result<Interval, FrozenError> {
+    /// [`GoneError`].
+    pub fn create_sleeper(&self) -> Result<Interval, GoneError> {
         let interval = self.add_interval("sleeper".into(), 1, false)?;
         interval.timer.cancel();
         Ok(interval)
@@ -147,7 +147,7 @@ impl<S: Send + 'static> Node<S> {
         name: String,
         period_ns: u64,
         repeats: bool,
-    ) -> Result<Interval, FrozenError> {
+    ) -> Result<Interval, GoneError> {
         let mut builder = self.builder(&name)?;
         let timer = self.new_timer(&builder, &name, period_ns, repeats);
         let source = builder.next_source();
@@ -158,7 +158,7 @@ impl<S: Send + 'static> Node<S> {
         let (sender, latest) = keep_last::queue(&pool, 1);
         let shared = Arc::<Shared>::default();
         let entity = IntervalEntity { pool, latest: sender, shared: shared.clone(), source };
-        builder.body::<S>(self.event_loop()).add(Box::new(entity));
+        builder.add_entity::<S>(self.event_loop(), Box::new(entity));
         Ok(Interval { timer, clock: builder.clock().clone(), latest, shared, seen: 0 })
     }
 }

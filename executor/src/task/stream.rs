@@ -139,7 +139,7 @@ impl<S: Send + 'static> Node<S> {
         let shared = Arc::<Shared>::default();
         let entity =
             StreamEntity { receiver, pool, messages: sender, shared: shared.clone(), counters };
-        builder.body::<S>(self.event_loop()).add(Box::new(entity));
+        builder.add_entity::<S>(self.event_loop(), Box::new(entity));
         Ok(MessageStream { messages, shared })
     }
 }

@@ -2,11 +2,13 @@
 
 use super::publisher_policy::{PublisherPolicy, Unpublished};
 use super::{OutOfSlots, Topic, deliver};
+use crate::departure::Departure;
 use crate::digest::{Digest, DigestCollector};
 use crate::escape::BoxError;
 use crate::event::{EventId, SourceId};
 use crate::lock::lock;
 use crate::message::{Envelope, Expiry};
+use ringspin_ringbuf::reclaim::pin;
 use ringspin_ringbuf::{Counter, pool};
 use std::fmt;
 use std::sync::Arc;
@@ -34,14 +36,19 @@ fn no_slot<M>((envelope, out_of_slots): (Envelope<M>, Box<OutOfSlots>)) -> Publi
 }
 
 /// The number of messages of a publisher, on a cache line of its own: each message writes to it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 #[repr(align(64))]
-pub(super) struct Sequence(Counter);
+pub(super) struct Sequence {
+    next: Counter,
+    /// Ends the publisher, unless it ends with its node.
+    _departure: Option<Departure>,
+}
 
 /// Publishes messages of type `M` on a topic; from any thread, and cheap to clone.
 ///
 /// One thread's messages never overtake each other. Clones are the same publisher: they share its
-/// sequence numbers.
+/// sequence numbers. It ends with the last of them: subscriptions that join later do not get what a
+/// transient-local one kept.
 pub struct Publisher<M> {
     topic: Arc<Topic<M>>,
     source: SourceId,
@@ -73,9 +80,13 @@ impl<M: Send + Sync + 'static> Publisher<M> {
         topic: Arc<Topic<M>>,
         source: SourceId,
         policy: Option<Arc<PublisherPolicy<M>>>,
+        _departure: Option<Departure>,
     ) -> Self {
-        let sequence = Arc::<Sequence>::default();
-        lock(&topic.sequences).push(sequence.clone());
+        let sequence = Arc::new(Sequence { next: Counter::default(), _departure });
+        let mut sequences = lock(&topic.sequences);
+        sequences.retain(|other| other.strong_count() > 0);
+        sequences.push(Arc::downgrade(&sequence));
+        drop(sequences);
         Self { topic, source, sequence, policy }
     }
 
@@ -89,10 +100,8 @@ impl<M: Send + Sync + 'static> Publisher<M> {
     /// up its oldest message, which is counted.
     ///
     /// With a lifespan, deadline or manual liveliness it also reads the clock. A transient-local
-    /// publisher on whose topic the process has a late subscription
-    /// ([`create_late_subscription`](crate::Node::create_late_subscription)) holds a lock of its
-    /// own meanwhile, for which its clones and the activation wait, so that late joiners miss
-    /// nothing.
+    /// publisher holds a lock of its own meanwhile, for which its clones and transient-local
+    /// subscriptions that join the topic wait, so that late joiners miss nothing.
     ///
     /// # Errors
     /// [`PublishError`] hands the message back when the graph is not frozen yet (unless the
@@ -146,7 +155,8 @@ impl<M: Send + Sync + 'static> Publisher<M> {
         if let Some(policy) = &self.policy {
             return self.publish_with_policy(policy, envelope);
         }
-        let ports = match self.topic.reserve() {
+        let pin = pin();
+        let ports = match self.topic.reserve(&pin) {
             Ok(ports) => ports,
             Err(refusal) => return Err(refusal.of(ReturnedMessage(Place::Slot(envelope)))),
         };
@@ -294,7 +304,7 @@ impl<M: Send + Sync + 'static> Publisher<M> {
     }
 
     fn next_id(&self) -> EventId {
-        EventId { source: self.source, sequence: self.sequence.0.next() }
+        EventId { source: self.source, sequence: self.sequence.next.next() }
     }
 
     /// The topic's fully qualified name.

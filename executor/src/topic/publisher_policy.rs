@@ -5,13 +5,14 @@ use super::transient_local_cache::TransientLocalCache;
 use super::{Refusal, Topic, deliver};
 use crate::digest::DigestCollector;
 use crate::escape::BoxError;
-use crate::event::EventId;
+use crate::event::{EventId, SourceId};
 use crate::liveliness::PublisherLiveliness;
 use crate::message::{Envelope, Expiry};
 use crate::qos::{Liveliness, QoS};
 use crate::remote::RemotePublisher;
 use crate::time::{Clock, NodeClock};
 use ringspin_ringbuf::pool;
+use ringspin_ringbuf::reclaim::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,8 +24,6 @@ pub(crate) struct PublisherPolicy<M> {
     liveliness: Option<Arc<PublisherLiveliness>>,
     /// If it is transient-local.
     cache: Option<Arc<TransientLocalCache<M>>>,
-    /// The cache's number in its topic.
-    pub(crate) cache_number: Option<usize>,
     show: Option<Show<M>>,
     /// If messages go beyond the process.
     remote: Option<Arc<dyn RemotePublisher>>,
@@ -35,13 +34,12 @@ type Show<M> = (fn(&M, &DigestCollector), Arc<DigestCollector>);
 
 impl<M> Clone for PublisherPolicy<M> {
     fn clone(&self) -> Self {
-        let Self { clock, lifespan, liveliness, cache, cache_number, show, remote } = self;
+        let Self { clock, lifespan, liveliness, cache, show, remote } = self;
         Self {
             clock: clock.clone(),
             lifespan: *lifespan,
             liveliness: liveliness.clone(),
             cache: cache.clone(),
-            cache_number: *cache_number,
             show: show.clone(),
             remote: remote.clone(),
         }
@@ -52,8 +50,8 @@ impl<M> Default for PublisherPolicy<M> {
     /// No policy beyond delivery.
     fn default() -> Self {
         let (clock, lifespan) = (NodeClock::default(), None);
-        let (liveliness, cache, cache_number, show, remote) = (None, None, None, None, None);
-        Self { clock, lifespan, liveliness, cache, cache_number, show, remote }
+        let (liveliness, cache, show, remote) = (None, None, None, None);
+        Self { clock, lifespan, liveliness, cache, show, remote }
     }
 }
 
@@ -61,7 +59,7 @@ impl<M: Send + Sync + 'static> PublisherPolicy<M> {
     /// Creates the policy that `qos` requests for a publisher of `topic`; `None` for an ordinary
     /// one.
     pub(crate) fn new(
-        topic: &Topic<M>,
+        (topic, source): (&Topic<M>, SourceId),
         qos: QoS,
         clock: NodeClock,
         liveliness: &Arc<PublisherLiveliness>,
@@ -76,8 +74,10 @@ impl<M: Send + Sync + 'static> PublisherPolicy<M> {
         if liveliness.is_none() && lifespan.is_none() && cache.is_none() && remote.is_none() {
             return None;
         }
-        let cache_number = cache.as_ref().map(|cache| topic.caches.push(cache.clone()));
-        Some(Self { clock, lifespan, liveliness, cache, cache_number, show: None, remote })
+        if let Some(cache) = &cache {
+            topic.add_cache(source, cache.clone());
+        }
+        Some(Self { clock, lifespan, liveliness, cache, show: None, remote })
     }
 
     /// The same policies, with each message added to `digests`.
@@ -94,7 +94,7 @@ impl<M: Send + Sync + 'static> PublisherPolicy<M> {
     /// back.
     pub(super) fn publish(
         &self,
-        topic: &Topic<M>,
+        topic: &Arc<Topic<M>>,
         next_id: impl FnOnce() -> EventId,
         mut envelope: pool::Loan<Envelope<M>>,
     ) -> Result<(), Unpublished<M>> {
@@ -104,12 +104,12 @@ impl<M: Send + Sync + 'static> PublisherPolicy<M> {
         let departure = self.clock.departure();
         envelope.expiry = Expiry::of(departure, self.lifespan);
         let published = match &self.cache {
-            Some(cache) if !cache.is_idle() => {
+            Some(cache) => {
                 let beyond =
                     self.remote.is_some().then_some(|message: &M| self.publish_remotely(message));
                 cache.publish(topic, next_id, envelope, departure, beyond)
             }
-            _ => self.publish_once(topic, next_id, envelope),
+            None => self.publish_once(topic, next_id, envelope),
         };
         // The subscriptions in the process have it even if sending to other processes failed.
         if let Some(liveliness) = &self.liveliness
@@ -127,7 +127,8 @@ impl<M: Send + Sync + 'static> PublisherPolicy<M> {
         next_id: impl FnOnce() -> EventId,
         mut envelope: pool::Loan<Envelope<M>>,
     ) -> Result<(), Unpublished<M>> {
-        let ports = match topic.reserve() {
+        let pin = pin();
+        let ports = match topic.reserve(&pin) {
             Ok(ports) => ports,
             Err(refusal) => return Err(Unpublished::Refused(refusal, envelope)),
         };

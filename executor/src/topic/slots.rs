@@ -25,9 +25,8 @@ const IN_FLIGHT_MAX: usize = 1024;
 /// The limit of a holder that has none.
 const UNLIMITED: usize = usize::MAX;
 
-/// The capacity that was planned when the graph was frozen.
+/// The data that growing needs, once the topic is connected.
 pub(super) struct Plan {
-    planned: Planned,
     directory: Directory,
     sim_network: Option<Arc<SimNetwork>>,
 }
@@ -39,34 +38,38 @@ impl<M: Send + Sync + 'static> Topic<M> {
         let times = qos.has_message_times().then(Arc::default);
         let holder = Arc::new(Holder { callback, messages_max, times });
         let mut planned = lock(&self.planned);
-        planned.holders.push(holder.clone());
+        planned.holders.push((holder.clone(), qos.depth()));
         planned.queued += qos.depth();
         holder
     }
 
     /// Adds a publisher: its loans, and the messages that it keeps for late joiners.
-    pub(crate) fn add_publisher(&self, qos: QoS) {
-        let latched = if qos.is_transient_local() { qos.depth() } else { 0 };
+    pub(crate) fn add_publisher(self: &Arc<Self>, qos: QoS) {
+        self.changed.add(self.clone());
         let mut planned = lock(&self.planned);
-        planned.lent = planned.lent.saturating_add(qos.held_max()).saturating_add(1 + latched);
+        planned.lent = planned.lent.saturating_add(lent_by(qos));
     }
 
     /// Allocates the slots that are needed.
     pub(super) fn plan(&self, connections: Connections<'_>) {
         let Connections { directory, sim_network, clock, .. } = connections;
-        let planned = std::mem::take(&mut *lock(&self.planned));
+        let mut planned = lock(&self.planned);
         self.pool.reserve(planned.slots());
-        for times in planned.holders.iter().filter_map(|holder| holder.times()) {
+        let holders = planned.holders.len();
+        let started = std::mem::replace(&mut planned.started, holders);
+        for times in planned.holders[started..].iter().filter_map(|(holder, _)| holder.times()) {
             times.start(clock.clone(), self.pool.capacity() + IN_FLIGHT_MAX);
         }
-        let (directory, sim_network) = (directory.clone(), sim_network.cloned());
-        let plan = Plan { planned, directory, sim_network };
-        assert!(self.plan.set(plan).is_ok(), "a graph is frozen once");
+        self.plan.get_or_init(|| {
+            let (directory, sim_network) = (directory.clone(), sim_network.cloned());
+            Plan { directory, sim_network }
+        });
     }
 
     /// Whether the subscriptions hold as many messages as they declared.
     pub(crate) fn is_used_up(&self) -> bool {
-        self.plan.get().is_some_and(|plan| plan.planned.held() >= plan.planned.held_max())
+        let planned = lock(&self.planned);
+        self.plan.get().is_some() && planned.held() >= planned.held_max()
     }
 
     /// Makes the pool larger, if subscriptions do not hold more messages than they declared.
@@ -75,34 +78,24 @@ impl<M: Send + Sync + 'static> Topic<M> {
     /// Names the subscriptions that hold the messages.
     #[cold]
     pub(super) fn make_room(&self) -> Result<(), Box<OutOfSlots>> {
-        match self.plan.get() {
-            Some(plan) => {
-                let under_way =
-                    plan.sim_network.as_ref().map_or(0, |sim_network| sim_network.len());
-                self.make_room_beside(&plan.planned, under_way)
-            }
-            None => self.make_room_beside(&lock(&self.planned), 0),
-        }
-    }
-
-    fn make_room_beside(&self, planned: &Planned, under_way: usize) -> Result<(), Box<OutOfSlots>> {
+        let sim_network = self.plan.get().and_then(|plan| plan.sim_network.as_ref());
+        let under_way = sim_network.map_or(0, |sim_network| sim_network.len());
         let capacity = self.pool.capacity();
-        let capacity_max = match planned.held_max() {
-            UNLIMITED => UNLIMITED,
-            _ => planned.slots().saturating_add(IN_FLIGHT_MAX + under_way),
-        };
-        if planned.held() <= planned.held_max() && capacity < capacity_max {
+        let (is_within, capacity_max) = lock(&self.planned).limits(under_way);
+        // Without the lock, so that no other thread waits for this one.
+        if is_within && capacity < capacity_max {
             self.pool.reserve(capacity + 1);
             if self.pool.capacity() > capacity {
                 return Ok(());
             }
         }
-        Err(Box::new(self.out_of_slots(planned, capacity)))
+        Err(Box::new(self.out_of_slots(&lock(&self.planned), capacity)))
     }
 
     fn out_of_slots(&self, planned: &Planned, slots: usize) -> OutOfSlots {
         let directory = self.plan.get().map(|plan| &plan.directory);
-        let holding = planned.holders.iter().filter(|holder| holder.messages() > 0);
+        let holders = planned.holders.iter().map(|(holder, _)| holder);
+        let holding = holders.filter(|holder| holder.messages() > 0);
         let held = holding.map(|holder| {
             let name = directory.and_then(|directory| directory.get(holder.callback));
             let name = name.map(|name| (name.of.full_name(), name.callback.clone()));
@@ -115,31 +108,62 @@ impl<M: Send + Sync + 'static> Topic<M> {
     }
 }
 
+/// The number of slots for a publisher: its loans, and what it keeps for late joiners.
+fn lent_by(qos: QoS) -> usize {
+    let latched = if qos.is_transient_local() { qos.depth() } else { 0 };
+    qos.held_max().saturating_add(1 + latched)
+}
+
 /// The demand of the ends of a topic.
 #[derive(Default)]
 pub(super) struct Planned {
-    /// One for each subscription.
-    holders: Vec<Arc<Holder>>,
+    /// One for each subscription, with the depth of its queue.
+    holders: Vec<(Arc<Holder>, usize)>,
     /// The depths of all queues.
     queued: usize,
     /// For publishers.
     lent: usize,
+    /// The number of holders that were connected.
+    started: usize,
 }
 
 impl Planned {
+    /// A publisher has ended.
+    pub(super) fn remove_publisher(&mut self, qos: QoS) {
+        self.lent = self.lent.saturating_sub(lent_by(qos));
+    }
+
+    /// A subscription has ended.
+    pub(super) fn remove(&mut self, callback: CallbackId) {
+        let Some(place) = self.holders.iter().position(|(of, _)| of.callback == callback) else {
+            return;
+        };
+        self.queued -= self.holders.remove(place).1;
+        self.started -= usize::from(place < self.started);
+    }
+
     /// The number of allocated slots: holders without a limit get more when they need them.
     fn slots(&self) -> usize {
-        let limits = self.holders.iter().map(|holder| holder.messages_max);
+        let limits = self.holders.iter().map(|(holder, _)| holder.messages_max);
         let held: usize = limits.filter(|max| *max != UNLIMITED).fold(0, usize::saturating_add);
         self.queued.saturating_add(held).saturating_add(self.lent).saturating_add(1)
     }
 
+    /// Whether the subscriptions hold no more than they declared, and how many slots there may be.
+    fn limits(&self, under_way: usize) -> (bool, usize) {
+        let capacity_max = match self.held_max() {
+            UNLIMITED => UNLIMITED,
+            _ => self.slots().saturating_add(IN_FLIGHT_MAX + under_way),
+        };
+        (self.held() <= self.held_max(), capacity_max)
+    }
+
     fn held(&self) -> usize {
-        self.holders.iter().map(Holder::messages).sum()
+        self.holders.iter().map(|(holder, _)| holder.messages()).sum()
     }
 
     fn held_max(&self) -> usize {
-        let limits = self.holders.iter().map(|holder| holder.messages_max);
+        let limits = self.holders.iter().map(|(holder, _)| holder.messages_max);
         limits.fold(0, usize::saturating_add)
     }
 }

@@ -3,8 +3,9 @@
 use super::Topic;
 use crate::context::Context;
 use crate::control::CallbackCounters;
-use crate::escape::drop_each;
+use crate::escape::{catch_panic, drop_each};
 use crate::message::{Envelope, Holder, Message};
+use crate::remains::Remains;
 use crate::remote::Remote;
 use ringspin_ringbuf::{EntryLine, Next, Permits, keep_last};
 use std::iter;
@@ -24,7 +25,24 @@ pub(crate) struct SubscriptionReceiver<M> {
     pub(super) remote: Option<Box<Remote<M>>>,
 }
 
+impl<M: Send + Sync + 'static> Remains for SubscriptionReceiver<M> {
+    fn drain(&mut self, _port: usize) -> u64 {
+        let mut drained = 0;
+        // The dropped values are the user's.
+        while catch_panic(|| self.queue.take().is_some()) != Ok(false) {
+            drained += 1;
+        }
+        drained
+    }
+}
+
 impl<M: Send + Sync + 'static> SubscriptionReceiver<M> {
+    /// The queue alone, when the subscription was destroyed.
+    pub(crate) fn remains(mut self) -> Box<dyn Remains> {
+        self.remote = None;
+        Box::new(self)
+    }
+
     /// The next message to be kept, unless it is older than its lifespan; that is counted.
     #[inline]
     pub(crate) fn take_fresh(&mut self, cx: &mut Context<'_>) -> Option<Message<M>> {

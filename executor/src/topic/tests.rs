@@ -41,7 +41,7 @@ impl Both {
     /// not one too many is there.
     fn new(depth: usize) -> Self {
         assert!((depth + 1).is_power_of_two());
-        let topic = Arc::new(Topic::new("topic".into(), Arc::default()));
+        let topic = Arc::new(Topic::new("topic".into(), Arc::default(), ChangedTopics::default()));
         let (outside, remote_notifier) = (Outside::default(), RemoteNotifier::default());
         let subscription = Box::new(outside.clone());
         let remote = Remote::messages("topic", SourceId(7), subscription, remote_notifier.clone());
@@ -50,7 +50,13 @@ impl Both {
         let qos = QoS::keep_last(depth);
         let receiver = topic.subscribe(CallbackId(0), qos, 0, counters.clone(), Some(remote));
         let mut inbox = Inbox::new(&[depth + 1], 1);
-        let ready = Ready { announcer: inbox.announcer(0, 0), stamper: None, sim_network: None };
+        let ready = Ready {
+            announcer: inbox.announcer(0, 0),
+            callback: CallbackId(0),
+            stamper: None,
+            sim_network: None,
+            _lease: None,
+        };
         topic.connect(Connections {
             ready: &|_| ready.clone(),
             sim_network: None,
@@ -64,7 +70,8 @@ impl Both {
 
     fn publish(&self, n: u32) {
         let envelope = Envelope::lasting(EventId::default(), n);
-        let (last, others) = self.topic.ports.get().unwrap().split_last().unwrap();
+        let pin = pin();
+        let (last, others) = self.topic.ports.get(&pin).list.split_last().unwrap();
         deliver(self.topic.pool.insert(envelope), last, others);
     }
 

@@ -1,21 +1,21 @@
 //! Transient-local durability: a publisher keeps its newest messages for subscriptions that join
 //! later.
 //!
-//! Without a late subscription on the topic, none can join once the graph runs: from the start the
-//! publisher keeps nothing, and publishes like any other one. Otherwise one lock per publisher
-//! orders its messages against late joiners, so that a late joiner gets the kept messages first,
-//! then every later one, and none twice. Other publishers do not know of it.
+//! One lock per publisher orders its messages against subscriptions that join, so that one of them
+//! gets the kept messages first, then every later one, and none twice. Other publishers do not know
+//! of it.
 
 use super::publisher_policy::Unpublished;
-use super::{Port, Refusal, Topic, UndeliveredGuard, lock, reserve_all};
+use super::{Port, Topic, UndeliveredGuard, lock};
 use crate::escape::BoxError;
-use crate::event::EventId;
+use crate::event::{CallbackId, EventId};
 use crate::message::{Envelope, Expiry, Message};
 use crate::sim_network::SimNetwork;
 use crate::time::Time;
-use ringspin_ringbuf::{Flag, pool};
+use ringspin_ringbuf::pool;
+use ringspin_ringbuf::reclaim::pin;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 /// The newest messages of one publisher.
@@ -23,8 +23,6 @@ pub(crate) struct TransientLocalCache<M> {
     depth: usize,
     lifespan: Option<Duration>,
     state: Mutex<CacheState<M>>,
-    /// Raised at the start if no subscription can join later.
-    is_idle: Flag,
 }
 
 /// A message, and when it was published.
@@ -40,8 +38,6 @@ struct CacheState<M> {
     started: bool,
     /// In simulated time.
     sim_network: Option<Arc<SimNetwork>>,
-    /// Late subscriptions that were activated.
-    joined: Vec<Arc<Port<M>>>,
     /// Reused memory for displaced messages.
     spare: Vec<Message<M>>,
 }
@@ -50,26 +46,22 @@ impl<M: Send + Sync + 'static> TransientLocalCache<M> {
     /// Creates a cache of the newest `depth` messages.
     pub(crate) fn new(depth: usize, lifespan: Option<Duration>) -> Self {
         let (early, kept) = (VecDeque::new(), VecDeque::with_capacity(depth));
-        let (sim_network, joined, spare) = (None, Vec::new(), Vec::new());
-        let state = CacheState { early, kept, started: false, sim_network, joined, spare };
-        Self { depth, lifespan, state: Mutex::new(state), is_idle: Flag::default() }
-    }
-
-    /// Whether messages need not be kept, and are published without this cache. Wait-free.
-    pub(super) fn is_idle(&self) -> bool {
-        self.is_idle.is_raised()
+        let (sim_network, spare) = (None, Vec::new());
+        let state = CacheState { early, kept, started: false, sim_network, spare };
+        Self { depth, lifespan, state: Mutex::new(state) }
     }
 
     /// Publishes like a plain publisher of [`Topic`], and keeps the message: in simulated time from
     /// its departure. With `beyond` the message leaves the process, too.
     pub(super) fn publish(
         self: &Arc<Self>,
-        topic: &Topic<M>,
+        topic: &Arc<Topic<M>>,
         next_id: impl FnOnce() -> EventId,
         mut envelope: pool::Loan<Envelope<M>>,
         departure: Time,
         beyond: Option<impl FnOnce(&M) -> Result<(), BoxError>>,
     ) -> Result<(), Unpublished<M>> {
+        let pin = pin(); // before the lock: where the pin ends, garbage of the user may run
         let mut state = lock(&self.state);
         if !state.started {
             // First, because it cannot be shared yet.
@@ -81,28 +73,21 @@ impl<M: Send + Sync + 'static> TransientLocalCache<M> {
             drop((state, oldest)); // in this order
             return Ok(());
         }
-        let ports = match topic.reserve() {
+        let ports = match topic.reserve(&pin) {
             Ok(ports) => ports,
             Err(refusal) => return Err(Unpublished::Refused(refusal, envelope)),
         };
-        if !reserve_all(&state.joined) {
-            super::cancel_all(ports);
-            topic.refused.next();
-            return Err(Unpublished::Refused(Refusal::Full, envelope));
-        }
         envelope.id = next_id();
         let message = Message::new(envelope.share());
-        let CacheState { joined, spare, .. } = &mut *state;
         let mut displaced = Vec::new();
-        if ports.is_empty() && joined.is_empty() {
+        if ports.is_empty() {
             topic.note_unheard(message.id());
         }
-        let mut undelivered =
-            UndeliveredGuard(ports.iter().chain(joined.iter().map(|port| &**port)));
+        let mut undelivered = UndeliveredGuard(ports.iter());
         for port in undelivered.0.by_ref() {
             if let Some(oldest) = port.push(message.clone()) {
                 if displaced.capacity() == 0 {
-                    displaced = std::mem::take(spare);
+                    displaced = std::mem::take(&mut state.spare);
                 }
                 displaced.push(oldest);
             }
@@ -113,8 +98,9 @@ impl<M: Send + Sync + 'static> TransientLocalCache<M> {
         let oldest = match network {
             Some(network) => {
                 let leaving = network.departure_of(message.id().source);
-                let (cache, served) = (self.clone(), state.joined.len());
-                network.fly(leaving, move || cache.keep((message, departure), served));
+                let (cache, of) = (self.clone(), topic.clone());
+                let served = ports.last().map(|port| port.subscription.callback);
+                network.fly(leaving, move || cache.keep(&of, (message, departure), served));
                 None
             }
             None => push(&mut state.kept, self.depth, (message, departure)),
@@ -131,13 +117,17 @@ impl<M: Send + Sync + 'static> TransientLocalCache<M> {
         })
     }
 
-    /// Keeps a departing message, and sends it to the subscriptions that joined meanwhile: those
-    /// after the first `served` ones.
-    fn keep(&self, message: Kept<M>, served: usize) {
+    /// Keeps a departing message, and sends it to the transient-local subscriptions that joined
+    /// meanwhile: those after `served`.
+    fn keep(&self, topic: &Topic<M>, message: Kept<M>, served: Option<CallbackId>) {
         let mut displaced = Vec::new();
+        let pin = pin();
         let mut state = lock(&self.state);
-        for port in &state.joined[served..] {
-            offer(&message, port, &mut displaced);
+        let ports = topic.ports.get(&pin).list.iter();
+        for port in ports.filter(|port| port.subscription.transient_local) {
+            if Some(port.subscription.callback) > served {
+                offer(&message, port, &mut displaced);
+            }
         }
         displaced.extend(push(&mut state.kept, self.depth, message).map(|(oldest, _)| oldest));
         drop(state);
@@ -148,37 +138,39 @@ impl<M: Send + Sync + 'static> TransientLocalCache<M> {
     /// at `now`.
     pub(super) fn start(&self, topic: &Topic<M>, now: Time, sim_network: Option<&Arc<SimNetwork>>) {
         let mut displaced = Vec::new();
+        let pin = pin();
         let mut state = lock(&self.state);
         state.started = true;
         state.sim_network = sim_network.cloned();
         let expiry = Expiry::of(now, self.lifespan);
         for mut envelope in std::mem::take(&mut state.early) {
-            if !topic.is_subscribed() && state.joined.is_empty() {
+            if !topic.is_subscribed() {
                 topic.note_unheard(envelope.id);
             }
             envelope.expiry = expiry;
             state.kept.push_back((Message::new(envelope.share()), now));
         }
-        let ports = topic.ports.get().into_iter().flatten();
+        let ports = topic.ports.get(&pin).list.iter();
         let ports = ports.filter(|port| port.subscription.transient_local);
-        for port in ports.chain(state.joined.iter().map(|port| &**port)) {
-            replay(&state.kept, port, &mut displaced);
-        }
-        if lock(&topic.late).is_empty() {
-            displaced.extend(state.kept.drain(..).map(|(message, _)| message));
-            self.is_idle.raise();
-        }
+        ports.for_each(|port| replay(&state.kept, port, &mut displaced));
         drop(state);
         drop(displaced);
     }
 
-    /// Delivers the kept messages to `port`, and from then on every message. Returns the displaced
-    /// ones.
-    pub(super) fn join(&self, port: &Arc<Port<M>>) -> Vec<Message<M>> {
+    /// Keeps the publisher from publishing until the result is dropped.
+    pub(super) fn lock(&self) -> Locked<'_, M> {
+        Locked(lock(&self.state))
+    }
+}
+
+/// A cache whose publisher waits.
+pub(super) struct Locked<'a, M>(MutexGuard<'a, CacheState<M>>);
+
+impl<M: Send + Sync + 'static> Locked<'_, M> {
+    /// Delivers the kept messages to `ports`, which join the topic. Returns the displaced ones.
+    pub(super) fn replay(&self, ports: &[Port<M>]) -> Vec<Message<M>> {
         let mut displaced = Vec::new();
-        let mut state = lock(&self.state);
-        replay(&state.kept, port, &mut displaced);
-        state.joined.push(port.clone());
+        ports.iter().for_each(|port| replay(&self.0.kept, port, &mut displaced));
         displaced
     }
 }

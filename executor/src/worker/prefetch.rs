@@ -52,7 +52,8 @@ impl Worker {
 
     /// Adds the lines that the dispatch of `token` touches.
     fn add_to(&self, token: u32, lines: &mut CacheLines) {
-        let Some(route) = self.routes.get(token as usize) else { return };
+        let route = self.routes.get(token as usize).filter(|route| route.is_callback());
+        let Some(route) = route else { return };
         lines.add(route);
         lines.add(self.calls.of(token as usize));
         if let Some(timer) = route.timer.get() {

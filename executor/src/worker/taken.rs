@@ -2,7 +2,7 @@
 
 use super::Worker;
 use crate::event::{CallbackId, LoopId};
-use crate::route::{Control, Route};
+use crate::route::Route;
 use ringspin_ringbuf::inbox::Turn;
 
 /// A ready event that was taken, and has to be dispatched.
@@ -28,20 +28,25 @@ impl Worker {
         };
         self.rest(index);
         let token = turn?.token();
-        if let Some(&Route { callback, event_loop, .. }) = self.routes.get(token as usize) {
-            return Some(ReadyEvent { token, callback: Some(callback), event_loop });
+        if self.routes.get(token as usize).is_none_or(Route::is_unknown) {
+            self.adopt();
         }
-        let event_loop = match self.controls[token as usize - self.routes.len()] {
-            Control::Retirement { loop_index, .. } | Control::TimerChanged { loop_index, .. } => {
-                self.loops[loop_index]
-            }
-        };
-        Some(ReadyEvent { token, callback: None, event_loop })
+        let Route { callback, loop_index, .. } = *self.routes.get(token as usize)?;
+        // The loop of a token whose callback was destroyed may be gone as well.
+        let event_loop = *self.loops.get(loop_index as usize).or(self.loops.first())?;
+        let callback = Some(callback).filter(|callback| *callback != CallbackId::NONE);
+        Some(ReadyEvent { token, callback, event_loop })
     }
 
     /// Dispatches an event that was taken; `None` if it has no callback any more, for example
     /// because its timer was cancelled.
     pub fn dispatch_taken(&mut self, event: ReadyEvent) -> Option<CallbackId> {
-        self.dispatch(event.token as usize, true)
+        let token = event.token as usize;
+        // The callback may have been destroyed, and its token given to another one.
+        let callback = self.routes.get(token).map(|route| route.callback);
+        if callback != Some(event.callback.unwrap_or(CallbackId::NONE)) {
+            return None;
+        }
+        self.dispatch(token, true)
     }
 }

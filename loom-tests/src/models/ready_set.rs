@@ -143,8 +143,9 @@ fn clearing_the_last_leaf_keeps_a_concurrent_mark_of_the_group() {
     Model::new(400).preemptions(2).check(|| race(63 * 64 + 1, [5, 64 + 5]));
 }
 
-/// Two loops are marked; the marker's earlier writes are visible to the worker that finds its loop.
-fn publish(loops: usize) {
+/// Two loops are marked; the marker's earlier writes are visible to the worker that finds its loop
+/// when it searches from `start` on.
+fn publish(loops: usize, start: usize) {
     let shared = Arc::new((ReadySet::new(loops), [Plain::new(0), Plain::new(0)]));
     let markers = [0, 1].map(|index| {
         let shared = shared.clone();
@@ -154,7 +155,7 @@ fn publish(loops: usize) {
         })
     });
     let worker = spawn(move || {
-        if let Some(index) = shared.0.next(0) {
+        if let Some(index) = shared.0.next(start) {
             assert_eq!(shared.1[index].get(), 7);
         }
     });
@@ -165,13 +166,19 @@ fn publish(loops: usize) {
 /// The marker's earlier writes are visible to the worker that finds its mark.
 #[test]
 fn a_mark_publishes_earlier_writes() {
-    Model::new(400).kills("ready_set.next", Relaxed).check(|| publish(62));
+    Model::new(400).kills("ready_set.next", Relaxed).check(|| publish(62, 0));
 }
 
 /// The same through a leaf, which the worker may find before the summary is marked.
 #[test]
 fn a_mark_in_a_leaf_publishes_earlier_writes() {
-    Model::new(2_000).kills("leaves.next", Relaxed).check(|| publish(64));
+    Model::new(2_000).kills("leaves.near", Relaxed).check(|| publish(64, 0));
+}
+
+/// The same when the search starts in another leaf.
+#[test]
+fn a_mark_in_another_leaf_publishes_earlier_writes() {
+    Model::new(2_000).kills("leaves.next", Relaxed).check(|| publish(128, 64));
 }
 
 /// A stop request, a relaxed flag with a wake-up, ends every sleep.

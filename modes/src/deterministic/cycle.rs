@@ -8,7 +8,7 @@
 //! callbacks, some callback has caused itself, time and again.
 
 use crate::error::SpinError;
-use ringspin_executor::{CallbackId, GraphInfo, Time};
+use ringspin_executor::{CallbackId, GraphInfo, Monitor, Time};
 
 /// Counts the dispatches of the current instant, to name a cycle that never lets time go on.
 pub(super) struct Instant {
@@ -22,14 +22,24 @@ pub(super) struct Instant {
     suspects: Vec<CallbackId>,
 }
 
+/// More rounds than that have a callback that causes itself.
+fn rounds_max(callbacks: usize) -> u64 {
+    32 * callbacks as u64 + 256
+}
+
 /// How many dispatches beyond the rounds are looked at to name the cycle.
 const SUSPECTS: usize = 256;
 
 impl Instant {
     pub(super) fn new(limit: u64, callbacks: usize) -> Self {
-        let rounds_max = 32 * callbacks as u64 + 256;
+        let rounds_max = rounds_max(callbacks);
         let suspects = Vec::new();
         Self { limit, dispatches: 0, rounds: 0, rounds_max, left_in_round: 0, suspects }
+    }
+
+    /// The graph has grown.
+    pub(super) fn extend(&mut self, info: &GraphInfo) {
+        self.rounds_max = rounds_max(info.callbacks.len());
     }
 
     /// Time goes on.
@@ -57,13 +67,13 @@ impl Instant {
         callback: CallbackId,
         pending: impl FnOnce() -> usize,
         now: impl FnOnce() -> Time,
-        info: &GraphInfo,
+        monitor: &Monitor,
     ) -> Result<(), Box<SpinError>> {
         self.dispatches += 1;
         if self.dispatches <= self.limit {
             return Ok(());
         }
-        self.suspect(callback, pending, now, info)
+        self.suspect(callback, pending, now, monitor)
     }
 
     #[cold]
@@ -72,7 +82,7 @@ impl Instant {
         callback: CallbackId,
         pending: impl FnOnce() -> usize,
         now: impl FnOnce() -> Time,
-        info: &GraphInfo,
+        monitor: &Monitor,
     ) -> Result<(), Box<SpinError>> {
         if self.rounds > self.rounds_max {
             self.suspects.push(callback);
@@ -82,7 +92,11 @@ impl Instant {
         } else {
             self.left_in_round -= 1;
         }
-        if self.suspects.len() < SUSPECTS { Ok(()) } else { Err(self.error(now(), info).into()) }
+        if self.suspects.len() < SUSPECTS {
+            Ok(())
+        } else {
+            Err(self.error(now(), &monitor.info()).into())
+        }
     }
 
     fn error(&self, time: Time, info: &GraphInfo) -> SpinError {

@@ -3,7 +3,8 @@
 use super::chains::{Follower, SuspendedSteps};
 use super::timing::Timing;
 use ringspin_executor::{
-    Completion, Dispatch, EventId, GraphInfo, LoopId, Recorder, SimNetwork, Time,
+    CallbackId, Completion, Dispatch, EventId, GraphChange, GraphInfo, LoopId, Recorder,
+    SimNetwork, Table, Time,
 };
 use ringspin_ringbuf::Counter;
 use std::fmt;
@@ -47,6 +48,8 @@ pub struct Trace {
     pub records: Vec<Record>,
     /// The messages, requests and responses, and the dispatch that sent each; sorted.
     pub sent: Vec<(EventId, usize)>,
+    /// The changes of the graph, each with the number of dispatches before it.
+    pub changes: Vec<(usize, GraphChange)>,
 }
 
 impl Trace {
@@ -101,12 +104,9 @@ impl Digester {
         timing: Option<Timing>,
     ) -> Self {
         let mut hash = Xxh3::new();
-        let mut name = |name: &str| {
-            hash.update(&(name.len() as u64).to_le_bytes());
-            hash.update(name.as_bytes());
-        };
-        info.loops.values().for_each(|event_loop| name(&event_loop.full_name()));
-        info.callbacks.values().for_each(|callback| name(&callback.name));
+        let loops = info.loops.values();
+        loops.for_each(|event_loop| hash_name(&mut hash, &event_loop.full_name()));
+        info.callbacks.values().for_each(|callback| hash_name(&mut hash, &callback.name));
         let (dispatches, sent) = (Arc::default(), Vec::new());
         let depends_on_sending = timing.as_ref().is_some_and(Timing::depends_on_sending);
         Self {
@@ -208,6 +208,15 @@ impl Digester {
     }
 }
 
+/// Stands for the name of what is gone.
+const NO_NAME: String = String::new();
+
+/// Hashes a name so that two in a row cannot be taken for two others.
+fn hash_name(hash: &mut Xxh3, name: &str) {
+    hash.update(&(name.len() as u64).to_le_bytes());
+    hash.update(name.as_bytes());
+}
+
 /// The bytes of a record that the digest covers: fixed width, little-endian.
 #[inline]
 fn bytes_of(dispatch: &Dispatch) -> [u8; 28] {
@@ -226,6 +235,30 @@ impl Recorder for Digester {
         self.dispatches.add_by_owner(1);
         if self.is_busy {
             self.tell_started(dispatch);
+        }
+    }
+
+    fn changed(&mut self, change: &GraphChange) {
+        let (event_loop, callback, name) = match change {
+            GraphChange::LoopAdded { event_loop, name } => (*event_loop, CallbackId::NONE, name),
+            GraphChange::CallbackAdded { callback, event_loop, name } => {
+                (*event_loop, *callback, name)
+            }
+            GraphChange::LoopRemoved { event_loop } => (*event_loop, CallbackId(0), &NO_NAME),
+            GraphChange::CallbackRemoved { callback } => (LoopId(u32::MAX), *callback, &NO_NAME),
+            _ => return,
+        };
+        self.flush::<0>();
+        // No dispatch has the callback that is none.
+        let dispatch = Dispatch { event_loop, callback: CallbackId::NONE, ..Dispatch::default() };
+        self.hash.update(&bytes_of(&dispatch));
+        self.hash.update(&callback.0.to_le_bytes());
+        hash_name(&mut self.hash, name);
+        if let Some(trace) = &mut self.trace {
+            trace.changes.push((trace.records.len(), change.clone()));
+        }
+        if let Some(next) = &mut self.next {
+            next.changed(change);
         }
     }
 
@@ -308,22 +341,29 @@ impl Digester {
 
 /// When a run shows that it gets on.
 pub(super) struct Progress {
-    /// By callback: whether its events are messages or requests, not mere timers.
-    is_data: Vec<bool>,
+    /// The callbacks whose events are messages or requests, not mere timers.
+    is_data: Table<CallbackId, ()>,
     last: Time,
 }
 
 impl Progress {
     pub(super) fn new(info: &GraphInfo, start: Time) -> Self {
-        let mut is_data = vec![false; info.callbacks.len()];
-        let subscriptions = info.topics.iter().flat_map(|topic| topic.subscriptions.iter());
-        let servers = info.services.iter().filter_map(|service| service.server.as_ref());
-        subscriptions.chain(servers).for_each(|id| is_data[id.0 as usize] = true);
-        Self { is_data, last: start }
+        let mut progress = Self { is_data: Table::new(), last: start };
+        progress.extend(info);
+        progress
     }
 
-    pub(super) fn dispatched(&mut self, callback: ringspin_executor::CallbackId, now: Time) {
-        if self.is_data[callback.0 as usize] {
+    /// The graph has grown.
+    pub(super) fn extend(&mut self, info: &GraphInfo) {
+        let subscriptions = info.topics.iter().flat_map(|topic| topic.subscriptions.iter());
+        let servers = info.services.iter().filter_map(|service| service.server.as_ref());
+        for id in subscriptions.chain(servers) {
+            self.is_data.insert(*id, ());
+        }
+    }
+
+    pub(super) fn dispatched(&mut self, callback: CallbackId, now: Time) {
+        if self.is_data.contains(callback) {
             self.last = now;
         }
     }

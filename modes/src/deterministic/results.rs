@@ -21,10 +21,8 @@ impl Sequencer {
     /// numbers.
     pub fn foreign(&self, info: &GraphInfo) -> Vec<(String, u64)> {
         let in_words = |event| match event {
-            ForeignEvent::For(id) => match (id.0 as usize) < info.callbacks.len() {
-                true => format!("events for {}", info.name_of(id)),
-                false => "changes of timers or nodes".into(),
-            },
+            ForeignEvent::For(CallbackId::NONE) => "changes of timers or nodes".into(),
+            ForeignEvent::For(id) => format!("events for {}", info.name_of(id)),
             ForeignEvent::Of(source) => match info.publisher(source) {
                 Some((topic, by)) => {
                     let by = info.loops[by].full_name();
@@ -125,9 +123,8 @@ impl Sequencer {
 
     /// The callbacks that returned later than their logical execution time, and how often.
     pub fn overruns(&self, info: &GraphInfo) -> Vec<(String, u64)> {
-        let overruns = self.timing.iter().flat_map(Timing::overruns).enumerate();
-        let late = overruns.filter(|(_, count)| *count > 0);
-        late.map(|(n, count)| (info.name_of(CallbackId(n as u32)), count)).collect()
+        let overruns = self.timing.as_ref().map(Timing::overruns).unwrap_or_default();
+        overruns.iter().map(|(id, count)| (info.name_of(id), *count)).collect()
     }
 
     /// The number of choices in the run so far.

@@ -1,7 +1,7 @@
 //! Settings of a simulation as plain data: they can be written in TOML, compared, and hashed.
 
 use super::contention::Contention;
-use super::models::{AnyModel, ResolvedDurations, ResolvedLinks};
+use super::models::{AnyModel, Resolved, ResolvedDurations, ResolvedLinks};
 use super::ties::TiePolicy;
 use super::traffic::{PerturbationSource, Perturbations, Traffic};
 use super::virtual_cores::VirtualThread;
@@ -96,7 +96,7 @@ impl Simulation {
 pub(crate) struct Setting {
     pub(super) simulation: Simulation,
     pub(crate) sim_network: Arc<SimNetwork>,
-    pub(super) durations: Option<Box<dyn ResolvedDurations>>,
+    pub(super) durations: Option<Resolved<dyn ResolvedDurations>>,
     /// The threads of the virtual cores and their loops, unless each loop has a core of its own.
     pub(super) cores: Option<Vec<VirtualThread>>,
     pub(super) perturbations: Perturbations,
@@ -118,9 +118,11 @@ impl Setting {
         let is_scripted = matches!(simulation.ties, TiePolicy::Scripted(_));
         let deviations_max = if is_scripted { usize::MAX } else { deviations_max };
         let seed = simulation.effective_seed();
-        let links = simulation.links.resolve(info, seed).map_err(refused)?;
-        let durations = simulation.durations.resolve(info, seed).map_err(refused)?;
-        let causes = causes || durations.as_ref().is_some_and(|table| table.depends_on_sending());
+        let links = Resolved::new(&simulation.links, info, seed).map_err(refused)?;
+        let durations = Resolved::new(&simulation.durations, info, seed).map_err(refused)?;
+        let durations = durations.is_some().then_some(durations);
+        let first = durations.as_ref().and_then(Resolved::first);
+        let causes = causes || first.is_some_and(|table| table.depends_on_sending());
         let cores = virtual_cores(&simulation.cores, info)?;
         if let Simulation { start, end: Some(end), .. } = simulation
             && end < start

@@ -1,7 +1,7 @@
 //! How long callbacks take in simulated time.
 
-use super::models::ResolvedDurations;
-use ringspin_executor::{CallbackId, Clock, Dispatch, SimNetwork, Time};
+use super::models::{Resolved, ResolvedDurations};
+use ringspin_executor::{CallbackId, Clock, Dispatch, GraphInfo, SimNetwork, Table, Time};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,9 +11,9 @@ use std::time::Duration;
 pub(super) struct Timing(Arc<Mutex<State>>);
 
 struct State {
-    table: Box<dyn ResolvedDurations>,
+    table: Resolved<dyn ResolvedDurations>,
     /// By callback, how often it ran.
-    runs: Vec<u64>,
+    runs: Table<CallbackId, u64>,
     /// When the event that is dispatched became ready.
     released: Time,
     /// The call that was dispatched, if it takes time.
@@ -21,7 +21,7 @@ struct State {
     /// The alternatives for that end, if it depends on whether the callback has sent something.
     open: Option<Open>,
     /// By callback, how often it returned later than its logical execution time.
-    overruns: Vec<u64>,
+    overruns: Table<CallbackId, u64>,
 }
 
 /// A dispatched call that takes time.
@@ -43,8 +43,8 @@ struct Open {
 }
 
 impl Timing {
-    pub(super) fn new(table: Box<dyn ResolvedDurations>, callbacks: usize) -> Self {
-        let (runs, overruns) = (vec![0; callbacks], vec![0; callbacks]);
+    pub(super) fn new(table: Resolved<dyn ResolvedDurations>) -> Self {
+        let (runs, overruns) = (Table::new(), Table::new());
         let (released, call, open) = (Time::ZERO, None, None);
         let state = State { table, runs, released, call, open, overruns };
         Self(Arc::new(Mutex::new(state)))
@@ -52,6 +52,11 @@ impl Timing {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The graph has grown.
+    pub(super) fn extend(&self, info: &GraphInfo) {
+        self.state().table.extend(info);
     }
 
     /// The event that is dispatched next became ready at `time`.
@@ -62,10 +67,13 @@ impl Timing {
     /// A callback begins; returns when its event became ready.
     pub(super) fn begin(&self, dispatch: &Dispatch, sim_network: &SimNetwork) -> Time {
         let mut state = self.state();
-        let callback = dispatch.callback.0 as usize;
-        let run = state.runs[callback];
-        state.runs[callback] += 1;
-        let execution = state.table.execution(dispatch.callback, run);
+        let callback = dispatch.callback;
+        let runs = state.runs.get_or_insert_with(callback, || 0);
+        let run = *runs;
+        *runs += 1;
+        let table = state.table.of(dispatch.callback);
+        let execution =
+            table.map(|table| table.execution(dispatch.callback, run)).unwrap_or_default();
         let now = sim_network.clock().now();
         let quiet_end = now + execution.duration;
         let logical_end = execution.logical.map(|logical| state.released + logical);
@@ -82,7 +90,7 @@ impl Timing {
         if execution.sending.is_some() {
             state.open = Some(Open { quiet_end, sending_end, logical_end });
         } else if logical_end.is_some_and(|logical_end| logical_end < end) {
-            state.overruns[callback] += 1;
+            *state.overruns.get_or_insert_with(callback, || 0) += 1;
         }
         state.released
     }
@@ -94,7 +102,7 @@ impl Timing {
         let Open { quiet_end, sending_end, logical_end } = state.open.take()?;
         let end = if has_sent { sending_end } else { quiet_end };
         if logical_end.is_some_and(|logical_end| logical_end < end) {
-            state.overruns[dispatch.callback.0 as usize] += 1;
+            *state.overruns.get_or_insert_with(dispatch.callback, || 0) += 1;
         }
         if let Some(call) = &mut state.call {
             call.end = end;
@@ -104,7 +112,7 @@ impl Timing {
 
     /// Whether any callback's end depends on whether it sends something.
     pub(super) fn depends_on_sending(&self) -> bool {
-        self.state().table.depends_on_sending()
+        self.state().table.first().is_some_and(|table| table.depends_on_sending())
     }
 
     /// Whether the call that was just dispatched at `now` keeps its core busy.
@@ -121,13 +129,13 @@ impl Timing {
     /// messages leave.
     pub(super) fn ended(&self, call: &Call, end: Time) -> Duration {
         if call.logical_end.is_some_and(|logical_end| (call.end..end).contains(&logical_end)) {
-            self.state().overruns[call.callback.0 as usize] += 1;
+            *self.state().overruns.get_or_insert_with(call.callback, || 0) += 1;
         }
         call.logical_end.map_or(end, |logical_end| logical_end.max(end)).since(call.departure)
     }
 
     /// How often callbacks returned later than their logical execution time, by callback.
-    pub(super) fn overruns(&self) -> Vec<u64> {
+    pub(super) fn overruns(&self) -> Table<CallbackId, u64> {
         self.state().overruns.clone()
     }
 }

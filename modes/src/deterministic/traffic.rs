@@ -1,13 +1,13 @@
 //! The network of a simulation: the links' delays, and jitter on top.
 
-use super::models::ResolvedLinks;
+use super::models::{Resolved, ResolvedLinks};
 use super::simulation::Jitter;
 use crate::names::publisher_names;
 use crate::random::{Purpose, Stream};
 use crate::schedule::{DelayPerturbation, Kept, Schedule};
 use ringspin_executor::{
-    CallbackId, DeliveryOutcome, EventId, GraphInfo, InFlight, LoopId, Network, SourceId, Time,
-    TopicInfo,
+    CallbackId, DeliveryOutcome, EventId, GraphInfo, InFlight, LoopId, Network, SourceId, Table,
+    Time, TopicInfo,
 };
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -115,11 +115,11 @@ fn publisher_of(info: &GraphInfo, topic: &TopicInfo, in_flight: &InFlight) -> St
 
 /// Links and jitter of one run.
 pub(super) struct Traffic {
-    links: Option<Box<dyn ResolvedLinks>>,
+    links: Resolved<dyn ResolvedLinks>,
     jitter: PerturbationSource,
     perturbations: Perturbations,
-    /// Whether jitter applies to the messages, by callback.
-    jittered: Vec<bool>,
+    /// The callbacks to whose messages jitter applies.
+    jittered: Table<CallbackId, ()>,
     edges: BTreeMap<(CallbackId, SourceId), Edge>,
     info: GraphInfo,
 }
@@ -135,33 +135,50 @@ struct Edge {
 
 impl Traffic {
     pub(super) fn new(
-        links: Option<Box<dyn ResolvedLinks>>,
+        links: Resolved<dyn ResolvedLinks>,
         jitter: PerturbationSource,
         perturbations: Perturbations,
         info: &GraphInfo,
     ) -> Self {
-        let mut jittered = vec![false; info.callbacks.len()];
-        if !jitter.is_none() {
-            let subscriptions = info.topics.iter().flat_map(|topic| topic.subscriptions.iter());
-            subscriptions.for_each(|id| jittered[id.0 as usize] = true);
+        let (jittered, edges) = (Table::new(), BTreeMap::new());
+        let mut traffic =
+            Self { links, jitter, perturbations, jittered, edges, info: info.clone() };
+        traffic.add_jittered(info);
+        traffic
+    }
+
+    fn add_jittered(&mut self, info: &GraphInfo) {
+        if !self.jitter.is_none() {
+            for id in info.topics.iter().flat_map(|topic| topic.subscriptions.iter()) {
+                self.jittered.insert(*id, ());
+            }
         }
-        Self { links, jitter, perturbations, jittered, edges: BTreeMap::new(), info: info.clone() }
     }
 }
 
 impl Network for Traffic {
+    fn follows_changes(&self) -> bool {
+        self.links.has_model() || !self.jitter.is_none()
+    }
+
+    fn extend(&mut self, info: &GraphInfo) {
+        self.links.extend(info);
+        self.add_jittered(info);
+        self.info = info.clone();
+    }
+
     fn is_linked(&self, callback: CallbackId) -> bool {
-        let is_linked = |links: &dyn ResolvedLinks| links.is_linked(callback);
-        self.jittered[callback.0 as usize] || self.links.as_deref().is_some_and(is_linked)
+        let links = self.links.of(callback);
+        self.jittered.contains(callback) || links.is_some_and(|links| links.is_linked(callback))
     }
 
     fn outcome(&mut self, in_flight: &InFlight) -> DeliveryOutcome {
         let InFlight { event, callback, departure, bytes } = *in_flight;
-        let outcome = match &mut self.links {
+        let outcome = match self.links.of_mut(callback) {
             Some(links) => links.outcome(callback, event, departure, bytes),
             None => DeliveryOutcome::Once(departure),
         };
-        if !self.jittered[callback.0 as usize] {
+        if !self.jittered.contains(callback) {
             return outcome;
         }
         let (base, last) = match outcome {

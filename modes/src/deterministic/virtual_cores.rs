@@ -10,7 +10,7 @@ use super::ties::{Candidate, Chooser, TakenEvents};
 use super::timing::Call;
 use crate::error::Panicked;
 use crate::schedule::{Deviation, Kept, Postponement, Taken};
-use ringspin_executor::{CallbackId, GraphInfo, LoopId, Picker, ReadyEvent, Time, Worker};
+use ringspin_executor::{CallbackId, GraphInfo, LoopId, Picker, ReadyEvent, Table, Time, Worker};
 use ringspin_ringbuf::ReadySet;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
@@ -35,8 +35,8 @@ impl Pending {
 pub(super) struct VirtualCoreScheduler {
     /// By loop.
     loops: Vec<LoopAgenda>,
-    /// By callback.
-    loop_of: Vec<u32>,
+    /// The loop of each callback.
+    loop_of: Table<CallbackId, LoopId>,
     /// The threads of the cores: by core, then by falling priority.
     threads: Vec<Thread>,
     /// The first events of the loops whose threads are free; for threads without a picker.
@@ -57,6 +57,12 @@ struct LoopAgenda {
     pending: VecDeque<Pending>,
 }
 
+impl LoopAgenda {
+    fn new(thread: u32, place: u32, priority: u8) -> Self {
+        Self { thread, place, priority, pending: VecDeque::new() }
+    }
+}
+
 /// A thread of a virtual core, and its event loops.
 pub(super) struct VirtualThread {
     /// The number of the core in the mapping. Threads of one core stand together, by falling
@@ -74,6 +80,19 @@ struct Thread {
     busy: bool,
     /// How it chooses among its loops, as a live worker does; `None` if by age of the events.
     sweep: Option<(Picker, ReadySet)>,
+}
+
+impl Thread {
+    /// Adds a loop of the default priority; returns its place.
+    fn add(&mut self, id: LoopId) -> u32 {
+        let place = self.loops.len();
+        self.loops.push(id);
+        if let Some((picker, set)) = &mut self.sweep {
+            set.reserve(place + 1);
+            picker.add(place, 0);
+        }
+        place as u32
+    }
 }
 
 impl VirtualCoreScheduler {
@@ -110,12 +129,8 @@ impl VirtualCoreScheduler {
             Thread { core, loops, busy: false, sweep }
         };
         let threads: Vec<_> = threads.into_iter().map(thread).collect();
-        let loops = info.loops.values().map(|event_loop| LoopAgenda {
-            thread: 0,
-            place: 0,
-            priority: event_loop.priority,
-            pending: VecDeque::new(),
-        });
+        let loops = info.loops.values();
+        let loops = loops.map(|event_loop| LoopAgenda::new(0, 0, event_loop.priority));
         let mut loops: Vec<_> = loops.collect();
         for (n, thread) in threads.iter().enumerate() {
             for (place, id) in thread.loops.iter().enumerate() {
@@ -124,8 +139,32 @@ impl VirtualCoreScheduler {
             }
         }
         let (next, ends) = (BTreeSet::new(), BinaryHeap::new());
-        let loop_of = info.callbacks.values().map(|callback| callback.event_loop.0).collect();
+        let loop_of = info.callbacks.map(|_, callback| callback.event_loop);
         Self { loops, loop_of, threads, next, ends, arrived: 0, running: None }
+    }
+
+    /// The graph has grown: further loops are on the first core, or on cores of their own if there
+    /// is one for each loop.
+    pub(super) fn extend(&mut self, info: &GraphInfo) {
+        self.loop_of = info.callbacks.map(|_, callback| callback.event_loop);
+        for id in info.loops.keys() {
+            self.ensure_loop(id);
+        }
+    }
+
+    /// Adds loop `id` if it is new, with those before it.
+    fn ensure_loop(&mut self, id: LoopId) {
+        for number in self.loops.len() as u32..=id.0 {
+            let id = LoopId(number);
+            if self.sweeps() {
+                let place = self.threads[0].add(id);
+                self.loops.push(LoopAgenda::new(0, place, 0));
+            } else {
+                let core = self.threads.last().map_or(0, |last| last.core + 1);
+                self.threads.push(Thread { core, loops: vec![id], busy: false, sweep: None });
+                self.loops.push(LoopAgenda::new(self.threads.len() as u32 - 1, 0, 0));
+            }
+        }
     }
 
     /// Whether thread `n` can begin a call: no call of it runs, and none of a higher thread of its
@@ -147,6 +186,7 @@ impl VirtualCoreScheduler {
         while let Some(event) = worker.take_ready() {
             let pending = Pending { event, order: self.arrived, since: now };
             self.arrived += 1;
+            self.ensure_loop(event.event_loop);
             let id = event.event_loop.0;
             let event_loop = &mut self.loops[id as usize];
             event_loop.pending.push_back(pending);
@@ -299,7 +339,8 @@ impl VirtualCoreScheduler {
     /// Whether an event of the loop of `callback` has waited for its thread, which is free now: the
     /// events of this instant come after it.
     fn has_older(&self, callback: CallbackId, now: Time) -> bool {
-        let event_loop = &self.loops[self.loop_of[callback.0 as usize] as usize];
+        let Some(of) = self.loop_of.get(callback) else { return false };
+        let event_loop = &self.loops[of.0 as usize];
         let is_older = |first: &Pending| first.since < now;
         !self.threads[event_loop.thread as usize].busy
             && event_loop.pending.front().is_some_and(is_older)

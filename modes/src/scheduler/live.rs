@@ -42,13 +42,14 @@ impl<'a> Run<'a> {
 /// After each callback it looks whether a timer is due or the end has come; see [`Pace`].
 pub(crate) fn run_worker(worker: &mut Worker, run: Run<'_>) {
     let Run { clock, stop, wait, end, .. } = run;
-    let _mark = worker.enter();
+    let mut thread = worker.enter();
     worker.ready_set().register_sleeper();
     reduce_timer_slack();
     let mut waiter = wait.waiter();
     let mut pace = Pace::new(clock.real());
     let mut was_followed = clock.is_followed();
     while !stop.is_stopped() {
+        worker.pass(&mut thread);
         let due = next_due(worker, end.by(clock));
         // A clock that is followed is read at no cost, and goes at a pace of its own.
         let is_followed = clock.is_followed();
@@ -68,7 +69,7 @@ pub(crate) fn run_worker(worker: &mut Worker, run: Run<'_>) {
                 let now = read(clock, worker, &mut pace);
                 let due = next_due(worker, end.by(clock));
                 match time_to_sleep(clock, now, due) {
-                    Some(left) => worker.sleep(left),
+                    Some(left) => worker.sleep(&mut thread, left),
                     None => std::hint::spin_loop(),
                 }
             }
@@ -106,9 +107,10 @@ fn time_to_sleep(clock: &RosClock, now: Time, due: Time) -> Option<Duration> {
 
 /// Dispatches one event, waiting for it until `end`; false if there was none.
 pub(crate) fn run_one(worker: &mut Worker, clock: &RosClock, stop: &StopHandle, end: End) -> bool {
-    let _mark = worker.enter();
+    let mut thread = worker.enter();
     worker.ready_set().register_sleeper();
     while !stop.is_stopped() {
+        worker.pass(&mut thread);
         let now = note_time(clock, worker);
         while worker.expire_one(now) {}
         if worker.dispatch_next().is_some() {
@@ -121,7 +123,7 @@ pub(crate) fn run_one(worker: &mut Worker, clock: &RosClock, stop: &StopHandle, 
             continue; // what was handled so far was no event
         }
         match time_to_sleep(clock, now, next_due(worker, end.by(clock))) {
-            Some(left) => worker.sleep(left),
+            Some(left) => worker.sleep(&mut thread, left),
             None => std::hint::spin_loop(),
         }
     }
@@ -130,9 +132,10 @@ pub(crate) fn run_one(worker: &mut Worker, clock: &RosClock, stop: &StopHandle, 
 
 /// Dispatches events until none is ready or `end` has come; returns how many.
 pub(crate) fn run_all(worker: &mut Worker, clock: &RosClock, stop: &StopHandle, end: End) -> u64 {
-    let _mark = worker.enter();
+    let mut thread = worker.enter();
     let mut dispatched = 0;
     while !stop.is_stopped() {
+        worker.pass(&mut thread);
         let now = note_time(clock, worker);
         while worker.expire_one(now) {}
         match worker.dispatch_next() {
@@ -149,7 +152,8 @@ pub(crate) fn run_all(worker: &mut Worker, clock: &RosClock, stop: &StopHandle, 
 
 /// Dispatches the events that are ready now, expiries of timers among them; returns how many.
 pub(crate) fn run_ready(worker: &mut Worker, clock: &RosClock, stop: &StopHandle) -> u64 {
-    let _mark = worker.enter();
+    let mut thread = worker.enter();
+    worker.pass(&mut thread);
     let now = note_time(clock, worker);
     while worker.expire_one(now) {}
     worker.dispatch_ready(|| stop.is_stopped())

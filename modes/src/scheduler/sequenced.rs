@@ -23,10 +23,9 @@ impl Scheduler for Sequencer {
     fn run(&mut self, spin: Spin<'_>, end: End, over: Condition<'_>) -> Result<(), SpinError> {
         // Simulated time has begun.
         let End::At(end) = end else { return Ok(()) };
-        let info = &*spin.monitor.info();
-        let run = || self.run_until(end, spin.stop, info, over);
+        let run = || self.run_until(end, spin.stop, spin.monitor, over);
         spin.monitor.contain(SEQUENCER, run).unwrap_or(Ok(()))?;
-        let not_applied = self.not_applied_yet(info);
+        let not_applied = self.not_applied_yet(&spin.monitor.info());
         if spin.applies_schedule && !not_applied.is_empty() && !spin.stop.is_stopped() {
             return Err(NotApplied(not_applied).into());
         }
@@ -35,18 +34,18 @@ impl Scheduler for Sequencer {
 
     fn run_one(&mut self, spin: Spin<'_>, end: End) -> Result<bool, SpinError> {
         let End::At(end) = end else { return Ok(false) };
-        let run = || self.dispatch_one(end, spin.stop, &spin.monitor.info());
+        let run = || self.dispatch_one(end, spin.stop, spin.monitor);
         Ok(spin.monitor.contain(SEQUENCER, run).unwrap_or(Ok(None))?.is_some())
     }
 
     fn run_ready(&mut self, spin: Spin<'_>) -> Result<u64, SpinError> {
-        let run = || self.dispatch_ready(spin.stop, &spin.monitor.info());
+        let run = || self.dispatch_ready(spin.stop, spin.monitor);
         Ok(spin.monitor.contain(SEQUENCER, run).unwrap_or(Ok(0))?)
     }
 
     /// Time stands still, so that `end` is not reached.
     fn run_all(&mut self, spin: Spin<'_>, _: End) -> Result<u64, SpinError> {
-        let run = || self.run_instant(spin.stop, &spin.monitor.info());
+        let run = || self.run_instant(spin.stop, spin.monitor);
         Ok(spin.monitor.contain(SEQUENCER, run).unwrap_or(Ok(0))?)
     }
 

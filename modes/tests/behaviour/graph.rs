@@ -2,8 +2,10 @@
 
 use crate::{entries, in_every_mode, log};
 use ringspin_executor::{
-    CreateGroupError, CreateNodeError, CreatePublisherError, CreateSubscriptionError,
-    CreateTimerError, DepthError, FreezeError, Graph, Message, QoS, SimClock, TimeSource,
+    AddInputError, BoxError, CreateGroupError, CreateNodeError, CreatePublisherError,
+    CreateSubscriptionError, CreateTimerError, Delivery, DepthError, ExternalInput, FailurePolicy,
+    FreezeError, Graph, InFlight, InterceptError, Message, QoS, SetDeadlineError, SimClock, Time,
+    TimeSource, Verdict,
 };
 use ringspin_modes::{Executor, Mapping, Mode, SpinError, allowed_cores};
 use std::sync::Arc;
@@ -57,21 +59,47 @@ fn impossible_depths_periods_and_names_are_refused() {
     assert!(matches!(graph.create_node("1st", ()), Err(CreateNodeError::Name(_))));
 }
 
+struct NoInput;
+
+impl ExternalInput for NoInput {
+    fn next_time(&mut self) -> Option<Time> {
+        None
+    }
+
+    fn deliver(&mut self, _: Time) -> Result<Delivery, BoxError> {
+        unreachable!("there is nothing to deliver")
+    }
+}
+
 #[test]
-fn a_frozen_graph_takes_nothing_more() {
+fn a_running_graph_takes_further_nodes_but_no_other_settings() {
     in_every_mode(|mut executor| {
-        let node = executor.create_node("node", ()).unwrap();
+        let node = executor.create_node("node", 0u32).unwrap();
         executor.freeze().unwrap();
-        let error = executor.create_node("late", ()).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "failed to add node /late: the graph is frozen; add it before spinning"
-        );
-        assert!(matches!(
-            node.create_timer(Duration::from_secs(1), |_, _| ()),
-            Err(CreateTimerError::Frozen(_))
-        ));
-        assert!(node.create_publisher::<u8>("t", QoS::default()).is_err());
+        let late = executor.create_node("late", 0u32).unwrap();
+        late.create_callback_group("lane", ()).unwrap();
+        for node in [node, late] {
+            node.create_timer(Duration::from_secs(1), |_, _| ()).unwrap();
+            node.create_publisher::<u8>("t", QoS::default()).unwrap();
+            let error = node.set_priority(1).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                format!(
+                    "failed to add a priority of node {}: the executor has started; add it before \
+                     spinning",
+                    node.full_name()
+                )
+            );
+            let error = node.set_deadline("timer 1s", Duration::from_millis(1)).unwrap_err();
+            assert!(matches!(error, SetDeadlineError::Frozen(_)));
+            node.set_failure_policy(FailurePolicy::IsolateNode).unwrap_err();
+            node.digest_state().unwrap_err();
+        }
+        let input = executor.graph().add_input("input", NoInput).unwrap_err();
+        assert!(matches!(input, AddInputError::Frozen(_)));
+        let interceptor = |_: &Message<u8>, _: &InFlight| Verdict::Pass;
+        let error = executor.graph().intercept("t", interceptor).unwrap_err();
+        assert!(matches!(error, InterceptError::Frozen(_)));
     });
 }
 
@@ -155,10 +183,11 @@ fn modes_are_read_by_name() {
 fn the_topological_order_follows_chains_and_survives_cycles() {
     let graph = Graph::new();
     let edges = [("d", None, Some("x")), ("b", Some("y"), Some("z")), ("c", Some("x"), Some("y"))];
+    let mut publishers = Vec::new();
     for (name, from, to) in edges {
         let node = graph.create_node(name, ()).unwrap();
         if let Some(to) = to {
-            node.create_publisher::<u8>(to, QoS::default()).unwrap();
+            publishers.push(node.create_publisher::<u8>(to, QoS::default()).unwrap());
         }
         if let Some(from) = from {
             node.create_subscription(from, QoS::default(), |_, _: &Message<u8>, _| ()).unwrap();
@@ -171,7 +200,8 @@ fn the_topological_order_follows_chains_and_survives_cycles() {
     };
     assert_eq!(names(&graph), ["/d", "/c", "/b"]);
     let back = graph.create_node("a", ()).unwrap();
-    back.create_publisher::<u8>("x", QoS::default()).unwrap();
+    publishers.push(back.create_publisher::<u8>("x", QoS::default()).unwrap());
     back.create_subscription("z", QoS::default(), |_, _: &Message<u8>, _| ()).unwrap();
     assert_eq!(names(&graph).len(), 4);
+    drop(publishers);
 }

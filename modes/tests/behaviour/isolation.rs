@@ -446,10 +446,13 @@ fn all_kinds_of_callbacks(executor: &Executor, node: &Node<Arc<()>>, held: &Arc<
     let (kept, qos) = (keep(), QoS::default());
     node.create_subscription("a", qos, move |_, _: &Message<u8>, _| drop(kept.clone())).unwrap();
     let kept = keep();
-    let late = node.create_late_subscription("b", qos, move |_, _: &Message<u8>, _| {
-        drop(kept.clone());
-    });
-    late.unwrap().activate();
+    let own = node.clone();
+    node.create_one_shot_timer(MS, move |_, _| {
+        let kept = kept.clone();
+        let on = move |_: &mut _, _: &Message<u8>, _: &mut Context<'_>| drop(kept.clone());
+        own.create_subscription("b", qos, on).map(drop)
+    })
+    .unwrap();
     let kept = keep();
     let missed = SubscriptionEvents::new().on_deadline_missed(move |_, _, _| drop(kept.clone()));
     let qos_d = qos.deadline(Duration::from_secs(3600));

@@ -2,6 +2,7 @@
 
 mod actions;
 mod bursts;
+mod changes;
 mod cores;
 mod deadlines;
 mod delivery;

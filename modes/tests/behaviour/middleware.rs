@@ -415,11 +415,9 @@ fn a_late_subscription_joins_inside_and_outside() {
             let add = |heard: &mut Log<u64>, n: &Message<u64>, _: &mut Context<'_>| {
                 heard.lock().unwrap().push(**n);
             };
-            let late = node.create_late_subscription("map", qos, add).unwrap();
-            let add = |heard: &mut Log<u64>, n: &Message<Private>, _: &mut Context<'_>| {
+            let add_private = |heard: &mut Log<u64>, n: &Message<Private>, _: &mut Context<'_>| {
                 heard.lock().unwrap().push(n.0);
             };
-            let private_late = node.create_late_subscription("private", qos, add).unwrap();
             let inside = node.create_publisher::<u64>("map", qos).unwrap();
             let private = node.create_publisher::<Private>("private", qos).unwrap();
             executor.freeze().unwrap();
@@ -428,8 +426,8 @@ fn a_late_subscription_joins_inside_and_outside() {
             private.publish(Private(3)).unwrap();
             spin_on(&mut executor, &fake);
             assert!(entries(&heard).is_empty());
-            late.activate();
-            private_late.activate();
+            node.create_subscription("map", qos, add).unwrap();
+            node.create_subscription("private", qos, add_private).unwrap();
             outside.publish(&4u64).unwrap();
             inside.publish(5).unwrap();
             private.publish(Private(6)).unwrap();
@@ -464,18 +462,19 @@ fn a_late_subscription_loses_nothing_while_it_joins() {
         let outside = sender(&fake, "/map", qos);
         let heard: Log<u64> = log();
         let node = executor.create_node("listener", heard.clone()).unwrap();
-        let late = node.create_late_subscription("map", qos, |heard, n: &Message<u64>, _| {
-            heard.lock().unwrap().push(**n);
-        });
-        let late = late.unwrap();
         executor.freeze().unwrap();
         (1..4u64).for_each(|n| outside.publish(&n).unwrap());
-        let activating = thread::spawn(move || late.activate());
+        let joining = thread::spawn(move || {
+            let add = |heard: &mut Log<u64>, n: &Message<u64>, _: &mut Context<'_>| {
+                heard.lock().unwrap().push(**n);
+            };
+            node.create_subscription("map", qos, add).unwrap();
+        });
         is_joining.recv().unwrap();
         spin_on(&mut executor, &fake);
         assert!(entries(&heard).is_empty(), "it comes in vain");
         go_on.send(()).unwrap();
-        activating.join().unwrap();
+        joining.join().unwrap();
         spin_on(&mut executor, &fake);
         outside.publish(&4u64).unwrap();
         spin_on(&mut executor, &fake);

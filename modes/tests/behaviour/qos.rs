@@ -3,12 +3,13 @@
 use crate::{Log, entries, in_every_mode, in_every_mode_isolating, log, spawn_beside};
 use proptest::prelude::*;
 use ringspin_executor::{
-    Context, CreatePublisherError, CreateSubscriptionError, DeadlineMissed, FailurePolicy, Graph,
-    IncompatibleQosError, LivelinessChanged, Message, PublisherEvents, QoS, QosPolicy,
-    SubscriptionEvents, Time,
+    BoxError, Context, CreatePublisherError, CreateSubscriptionError, DeadlineMissed,
+    FailurePolicy, Graph, IncompatibleQosError, LivelinessChanged, Message, PublisherEvents, QoS,
+    QosPolicy, SubscriptionEvents, Time,
 };
 use ringspin_modes::{Executor, Simulation};
 use ringspin_simulation::Job;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
@@ -27,7 +28,7 @@ fn a_pair_that_does_not_fit_is_refused_at_its_second_end_and_named() {
     let graph = Graph::new();
     let lidar = graph.create_node("lidar", ()).unwrap();
     let planner = graph.create_node("planner", log()).unwrap();
-    lidar.create_publisher::<u32>("scan", QoS::sensor_data()).unwrap();
+    let _scans = lidar.create_publisher::<u32>("scan", QoS::sensor_data()).unwrap();
     let error = planner.create_subscription("scan", QoS::default(), append).unwrap_err();
     let CreateSubscriptionError::Incompatible(incompatible) = &error else {
         panic!("another error: {error}");
@@ -45,7 +46,7 @@ fn a_pair_that_does_not_fit_is_refused_at_its_second_end_and_named() {
     assert!(info.callbacks.is_empty(), "nothing was added");
     planner.create_subscription("scan", QoS::sensor_data(), append).unwrap();
 
-    planner.create_late_subscription("map", QoS::default(), append).unwrap();
+    planner.create_subscription("map", QoS::default().transient_local(), append).unwrap();
     planner.create_stream::<u32>("odometry", QoS::default().deadline(MS)).unwrap();
     for (topic, qos, policy) in [
         ("map", QoS::default(), QosPolicy::Durability),
@@ -113,22 +114,25 @@ fn a_late_subscription_gets_what_is_kept_and_then_everything() {
         let qos = QoS::keep_last(2).transient_local();
         let out = talker.create_publisher::<u32>("numbers", qos).unwrap();
         let listener = executor.create_node("listener", received.clone()).unwrap();
-        let late = listener
-            .create_late_subscription("numbers", QoS::keep_last(100), |log, n, cx| {
-                append(log, n, cx);
-                if **n == 9 {
-                    cx.stop();
-                }
+        let (late, has_joined) = (listener.clone(), Arc::<OnceLock<()>>::default());
+        let joined = has_joined.clone();
+        listener
+            .create_one_shot_timer(5 * MS, move |_, _| {
+                let all = QoS::keep_last(100).transient_local();
+                late.create_subscription("numbers", all, |log, n, cx| {
+                    append(log, n, cx);
+                    if **n == 9 {
+                        cx.stop();
+                    }
+                })
+                .unwrap();
+                joined.set(()).unwrap();
             })
             .unwrap();
-        assert!(!late.is_active() && format!("{late:?}").contains("/numbers"));
-        let handle = late.clone();
-        listener.create_one_shot_timer(5 * MS, move |_, _| handle.activate()).unwrap();
-        let watched = late.clone();
         talker
             .create_timer(MS, move |next, _| {
-                // Nine is left for after the activation.
-                if *next < 9 || watched.is_active() && *next == 9 {
+                // Nine is left for after the creation.
+                if *next < 9 || has_joined.get().is_some() && *next == 9 {
                     out.publish(*next).unwrap();
                     *next += 1;
                 }
@@ -136,7 +140,6 @@ fn a_late_subscription_gets_what_is_kept_and_then_everything() {
             .unwrap();
         executor.spin().unwrap();
         let received = entries(&received);
-        assert!(late.is_active());
         assert_eq!(received.last(), Some(&9));
         assert!(received.len() >= 3, "two kept ones, and the last: {received:?}");
         assert!(received.windows(2).all(|pair| pair[1] == pair[0] + 1), "{received:?}");
@@ -144,26 +147,18 @@ fn a_late_subscription_gets_what_is_kept_and_then_everything() {
 }
 
 #[test]
-fn activations_on_other_threads_lose_and_double_nothing() {
+fn subscriptions_created_on_other_threads_lose_and_double_nothing() {
     in_every_mode(|mut executor| {
         const LAST: u32 = 2_000;
-        let received: Log<u32> = log();
+        let received: Log<(u32, u32)> = log();
         let talker = executor.create_node("talker", ()).unwrap();
         let qos = QoS::keep_last(4).transient_local();
         let out = talker.create_publisher::<u32>("numbers", qos).unwrap();
         // Keeps the deterministic mode going until the threads are done.
         talker.create_timer(MS, |_, _| ()).unwrap();
         let listener = executor.create_node("listener", received.clone()).unwrap();
-        let all = QoS::keep_last(2 * LAST as usize);
-        let late = listener
-            .create_late_subscription("numbers", all, |log, n, cx| {
-                append(log, n, cx);
-                if **n == LAST {
-                    cx.stop();
-                }
-            })
-            .unwrap();
         executor.freeze().unwrap();
+        let _kept = out.clone(); // what a publisher keeps goes with its last handle
         let publisher = spawn_beside(&executor, move || {
             for n in 0..=LAST {
                 out.publish(n).unwrap();
@@ -172,19 +167,30 @@ fn activations_on_other_threads_lose_and_double_nothing() {
                 }
             }
         });
-        let activations = [late.clone(), late].map(|late| {
+        let joining = [1, 2].map(|number| {
+            let listener = listener.clone();
             spawn_beside(&executor, move || {
                 std::thread::yield_now();
-                late.activate();
+                let all = QoS::keep_last(2 * LAST as usize).transient_local();
+                let on_message = move |log: &mut Log<_>, n: &Message<u32>, cx: &mut Context<'_>| {
+                    let mut log = log.lock().unwrap();
+                    log.push((number, **n));
+                    if **n == LAST && log.iter().filter(|(_, n)| *n == LAST).count() == 2 {
+                        cx.stop();
+                    }
+                };
+                listener.create_subscription("numbers", all, on_message).unwrap();
             })
         });
         executor.spin().unwrap();
         publisher.join().unwrap();
-        activations.into_iter().for_each(|thread| thread.join().unwrap());
-        let received = entries(&received);
-        assert_eq!(received.last(), Some(&LAST));
-        assert!(received.windows(2).all(|pair| pair[1] == pair[0] + 1));
-        assert!(received.len() >= 4.min(LAST as usize + 1));
+        joining.into_iter().for_each(|thread| thread.join().unwrap());
+        for number in [1, 2] {
+            let all = entries(&received).into_iter().filter(|(by, _)| *by == number);
+            let received: Vec<_> = all.map(|(_, n)| n).collect();
+            assert_eq!(received.last(), Some(&LAST));
+            assert!(received.windows(2).all(|pair| pair[1] == pair[0] + 1));
+        }
     });
 }
 
@@ -195,21 +201,19 @@ fn a_late_subscription_that_keeps_all_refuses_what_does_not_fit() {
         let node = executor.create_node("node", received.clone()).unwrap();
         let qos = QoS::keep_last(5).transient_local();
         let out = node.create_publisher::<u32>("numbers", qos).unwrap();
-        let late = node
-            .create_late_subscription("numbers", QoS::keep_all(3), |log, n, cx| {
-                append(log, n, cx);
-                if **n == 5 || **n == 8 {
-                    cx.stop();
-                }
-            })
-            .unwrap();
         // Messages that the late one refuses take no place here.
         node.create_subscription("numbers", QoS::keep_all(2), |_, _: &Message<u32>, _| ()).unwrap();
         (0..5).for_each(|n| out.publish(n).unwrap());
         executor.freeze().unwrap();
         out.publish(5).unwrap();
-        late.activate();
-        late.activate();
+        let late = QoS::keep_all(3).transient_local();
+        node.create_subscription("numbers", late, |log, n, cx| {
+            append(log, n, cx);
+            if **n == 5 || **n == 8 {
+                cx.stop();
+            }
+        })
+        .unwrap();
         for _ in 0..3 {
             assert_eq!(out.publish(6).unwrap_err().into_message(), Some(6));
         }
@@ -232,23 +236,24 @@ fn joined(before: &[u32], after: &[u32], depth: usize, at_once: bool) -> Vec<u32
         let node = graph.create_node("node", seen.clone())?;
         let qos = QoS::keep_last(depth).transient_local();
         let out = node.create_publisher::<u32>("numbers", qos)?;
-        let late = node.create_late_subscription("numbers", QoS::keep_last(64), append)?;
         // Some before the start, the others in callbacks.
         let (early, before) = before.split_at(before.len() / 2);
         early.iter().for_each(|n| out.publish(*n).unwrap());
         let before = before.to_vec();
         let first = out.clone();
         let after = after.clone();
+        let late = node.clone();
+        let qos = QoS::keep_last(64).transient_local();
         node.create_one_shot_timer(MS, move |_, _| {
             before.iter().for_each(|n| first.publish(*n).unwrap());
             if at_once {
-                late.activate();
+                late.create_subscription("numbers", qos, append).unwrap();
                 after.iter().for_each(|n| first.publish(*n).unwrap());
             } else {
                 let (late, after) = (late.clone(), after.clone());
                 let out = first.clone();
                 let thread = std::thread::spawn(move || {
-                    late.activate();
+                    late.create_subscription("numbers", qos, append).unwrap();
                     after.iter().for_each(|n| out.publish(*n).unwrap());
                 });
                 thread.join().unwrap();
@@ -283,7 +288,6 @@ fn a_message_older_than_its_lifespan_is_not_delivered_and_counted() {
         let node = graph.create_node("node", seen.clone())?;
         let qos = QoS::keep_last(10).transient_local().lifespan(5 * MS);
         let out = node.create_publisher::<u32>("numbers", qos)?;
-        let late = node.create_late_subscription("numbers", QoS::default(), append)?;
         out.publish(0)?; // Its age counts from the start.
         let mut next = 1;
         node.create_timer(MS, move |_, _| {
@@ -292,7 +296,10 @@ fn a_message_older_than_its_lifespan_is_not_delivered_and_counted() {
                 next += 1;
             }
         })?;
-        node.create_one_shot_timer(6 * MS, move |_, _| late.activate())?;
+        let late = node.clone();
+        node.create_one_shot_timer(6 * MS, move |_, _| {
+            late.create_subscription("numbers", QoS::default().transient_local(), append).map(drop)
+        })?;
         Ok(())
     });
     // The simulation starts late: 0 is published then, not at time zero.
@@ -424,12 +431,13 @@ fn liveliness_is_lost_when_the_node_is_isolated() {
         );
         let ignore = |_: &mut Changes, _: &Message<u32>, _: &mut Context<'_>| ();
         listener.create_subscription_with_events("t", QoS::default(), events, ignore).unwrap();
-        for name in ["robust", "fragile"] {
+        let publishers = ["robust", "fragile"].map(|name| {
             let node = executor.create_node(name, ()).unwrap();
-            node.create_publisher::<u32>("t", QoS::default()).unwrap();
             node.create_timer(2 * MS, move |_, _| assert_ne!(name, "fragile")).unwrap();
-        }
+            node.create_publisher::<u32>("t", QoS::default()).unwrap()
+        });
         executor.spin().unwrap();
+        drop(publishers);
         // On another worker the failure may come before the first look.
         let changes = entries(&changes);
         assert!(
@@ -530,10 +538,6 @@ fn runs_with_all_policies_have_one_digest() {
             let out = talker.create_publisher("t", qos)?;
             out.publish(0)?;
             let listener = graph.create_node("listener", 0u32)?;
-            let late =
-                listener.create_late_subscription("t", qos, |sum, n: &Message<u32>, _| {
-                    *sum += **n;
-                })?;
             let events = SubscriptionEvents::new()
                 .on_deadline_missed(|sum: &mut u32, missed, _| *sum += missed.total_count as u32)
                 .on_liveliness_changed(|_, _, _| ());
@@ -545,10 +549,14 @@ fn runs_with_all_policies_have_one_digest() {
                 *count += 1;
                 match *count % 7 {
                     0..3 => out.publish(*count)?,
-                    3 => late.activate(),
+                    3 if *count == 3 => {
+                        let add =
+                            |sum: &mut u32, n: &Message<u32>, _: &mut Context<'_>| *sum += **n;
+                        listener.create_subscription("t", qos, add)?;
+                    }
                     _ => {}
                 }
-                Ok::<_, ringspin_executor::PublishError<u32>>(())
+                Ok::<_, BoxError>(())
             })?;
             Ok(())
         });

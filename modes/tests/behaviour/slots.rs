@@ -1,9 +1,9 @@
 //! Messages that are kept: how many a topic holds, and what happens beyond that.
 
-use crate::{entries, in_every_mode, log};
+use crate::{Log, entries, in_every_mode, log};
 use ringspin_executor::{
-    Accumulate, CallRefusal, HeldMessages, Input, LoanError, Message, OutOfSlots, PublishError,
-    QoS, Reply,
+    Accumulate, CallRefusal, Context, HeldMessages, Input, LoanError, Message, OutOfSlots,
+    PublishError, QoS, Reply,
 };
 use ringspin_modes::Executor;
 use std::sync::{Arc, Mutex};
@@ -201,33 +201,28 @@ fn transient_local_publisher_is_refused_without_losing_what_it_keeps() {
             .unwrap();
         let seen = log();
         let late = executor.create_node("late", seen.clone()).unwrap();
-        let joining = late
-            .create_late_subscription("kept", qos, |seen, n: &Message<u64>, cx| {
-                let mut seen = seen.lock().unwrap();
-                seen.push(**n);
-                if seen.len() == 3 {
-                    cx.stop();
-                }
-            })
-            .unwrap();
+        let on_message = |seen: &mut Log<u64>, n: &Message<u64>, cx: &mut Context<'_>| {
+            let mut seen = seen.lock().unwrap();
+            seen.push(**n);
+            if seen.len() == 3 {
+                cx.stop();
+            }
+        };
         talker
             .create_timer(TICK, move |refusals, cx| {
-                let error = match out.publish(cx.event().sequence + 5) {
-                    Ok(()) => {
-                        assert!(cx.event().sequence < 4 * PUBLICATIONS_MAX, "never refused");
-                        return;
-                    }
-                    Err(error) => error,
-                };
-                refusals.lock().unwrap().push(out_of_slots(error));
-                joining.activate();
+                let next = cx.event().sequence + 5;
+                if let Err(error) = out.publish(next) {
+                    cx.cancel_timer();
+                    refusals.lock().unwrap().push((next, out_of_slots(error)));
+                    late.create_subscription("kept", qos, on_message).unwrap();
+                }
+                assert!(next < 4 * PUBLICATIONS_MAX, "never refused");
             })
             .unwrap();
         executor.spin().unwrap();
-        let refusals = entries(&refusals);
-        assert_blames(&refusals[0], "/hoarder", "subscription /kept");
-        let seen = entries(&seen);
-        assert!(seen.windows(2).all(|two| two[1] == two[0] + 1), "the newest three: {seen:?}");
+        let [(refused, error)] = &entries(&refusals)[..] else { panic!("it was cancelled") };
+        assert_blames(error, "/hoarder", "subscription /kept");
+        assert_eq!(entries(&seen), [refused - 3, refused - 2, refused - 1], "the newest three");
     });
 }
 

@@ -98,10 +98,11 @@ impl<T> Session<T> {
     pub fn step(&mut self) -> Result<Option<Step>, SpinError> {
         let stop = self.executor.stop_handle();
         let (monitor, sequencer) = self.parts();
-        let info = monitor.info();
-        let dispatched = sequencer.dispatch_one(Time::MAX, &stop, &info)?;
-        let step =
-            |callback: CallbackId| Step { time: sequencer.now(), callback: info.name_of(callback) };
+        let dispatched = sequencer.dispatch_one(Time::MAX, &stop, monitor)?;
+        let step = |callback: CallbackId| Step {
+            time: sequencer.now(),
+            callback: monitor.info().name_of(callback),
+        };
         let step = dispatched.map(step);
         self.executor.failed().map(|()| step)
     }

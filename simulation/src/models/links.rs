@@ -24,7 +24,7 @@
 //!
 //! let graph = Graph::new();
 //! let lidar = graph.create_node("lidar", ())?;
-//! lidar.create_publisher::<[f32; 8]>("points", QoS::sensor_data())?;
+//! let out = lidar.create_publisher::<[f32; 8]>("points", QoS::sensor_data())?;
 //! let fusion = graph.create_node("fusion", ())?;
 //! fusion.create_subscription("points", QoS::sensor_data(), |_, _: &Message<[f32; 8]>, _| {})?;
 //!

@@ -35,7 +35,8 @@ fn relay(graph: &Graph, name: &str, input: &str) -> Result<(), BoxError> {
     let node = graph.create_node(name, ())?;
     let out = node.create_publisher(name, QoS::keep_last(1))?;
     let pass = move |_: &mut (), n: &Message<u64>, _: &mut Context<'_>| out.publish(**n);
-    Ok(node.create_subscription(input, QoS::keep_last(1), pass)?)
+    node.create_subscription(input, QoS::keep_last(1), pass)?;
+    Ok(())
 }
 
 /// A node that sends when it has both of its inputs.

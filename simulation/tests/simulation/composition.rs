@@ -198,7 +198,7 @@ fn messages_under_way_at_the_end_may_publish_when_they_are_dropped() {
 }
 
 #[test]
-fn a_late_subscription_joins_when_the_callback_that_activates_it_returns() {
+fn a_late_subscription_joins_when_the_callback_that_creates_it_returns() {
     let job = Job::new(|graph| {
         let log = Log::default();
         let source = graph.create_node("source", 0u32)?;
@@ -208,21 +208,20 @@ fn a_late_subscription_joins_when_the_callback_that_activates_it_returns() {
             out.publish(*n)
         })?;
         let (node, seen) = (graph.create_node("node", ())?, log.clone());
-        let late = node.create_late_subscription(
-            "t",
-            QoS::keep_last(5),
-            move |_, n: &Message<u32>, cx: &mut ringspin_executor::Context<'_>| {
+        let creator = graph.create_node("creator", ())?;
+        creator.create_one_shot_timer(25 * MS, move |_, _| {
+            let (seen, qos) = (seen.clone(), QoS::keep_last(5).transient_local());
+            node.create_subscription("t", qos, move |_, n: &Message<u32>, cx| {
                 note(&seen, cx.now(), n.to_string());
-            },
-        )?;
-        let activator = graph.create_node("activator", ())?;
-        activator.create_one_shot_timer(25 * MS, move |_, _| late.activate())?;
+            })
+            .map(drop)
+        })?;
         Ok(log)
     });
-    let job = job.simulate(|simulation| simulation.durations = takes("/activator", 12 * MS).into());
+    let job = job.simulate(|simulation| simulation.durations = takes("/creator", 12 * MS).into());
     let mut session = job.start().unwrap();
     session.run_until(ms(40)).unwrap();
-    // 3 is published at 30, while the activator is at work.
+    // 3 is published at 30, while the creator is at work.
     let expected = entries(&[(37, "1"), (37, "2"), (37, "3"), (40, "4")]);
     assert_eq!(taken(&session.handles), expected);
 }

@@ -109,7 +109,8 @@ fn relay(graph: &Graph, name: &str, input: &str) -> Result<(), BoxError> {
     let node = graph.create_node(name, ())?;
     let out = node.create_publisher(name, QoS::keep_last(1))?;
     let pass = move |_: &mut (), n: &Message<u8>, _: &mut Context<'_>| out.publish(**n);
-    Ok(node.create_subscription(input, QoS::keep_last(1), pass)?)
+    node.create_subscription(input, QoS::keep_last(1), pass)?;
+    Ok(())
 }
 
 /// `a` sends every 20 ms, and `b` passes it on to `c`; `other` has a timer of 10 ms.
@@ -196,7 +197,8 @@ fn logical_execution_time_holds_unless_the_moved_end_is_later() {
             let arrived = |at: &mut Vec<u64>, _: &Message<u8>, cx: &mut Context<'_>| {
                 at.push(cx.now().as_nanos() / MS);
             };
-            Ok(d.create_subscription("a", QoS::keep_last(1), arrived)?)
+            d.create_subscription("a", QoS::keep_last(1), arrived)?;
+            Ok(())
         });
         let mut session = job.simulate(|settings| *settings = simulation).start().unwrap();
         session.run_until(Time::from_nanos(39 * MS)).unwrap();

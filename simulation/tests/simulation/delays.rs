@@ -329,10 +329,13 @@ fn kept_messages_travel_too() {
         })?;
         let early = graph.create_node("early", ())?.create_collector::<u32>("map", kept)?;
         let node = graph.create_node("late", Vec::<(Time, u32)>::new())?;
-        let late = node.create_late_subscription("map", kept, |seen, n: &Message<u32>, cx| {
-            seen.push((cx.now(), **n));
+        let late = node.clone();
+        node.create_one_shot_timer(250 * MS, move |_, _| {
+            late.create_subscription("map", kept, |seen, n: &Message<u32>, cx| {
+                seen.push((cx.now(), **n));
+            })
+            .map(drop)
         })?;
-        node.create_one_shot_timer(250 * MS, move |_, _| late.activate())?;
         Ok(early)
     });
     let mut session = job.run_for(320 * MS).start().unwrap();
@@ -662,10 +665,11 @@ fn message_that_a_late_subscription_gets_keeps_the_time_of_its_publication() {
         let seen = Seen::default();
         let listener = graph.create_node("listener", seen.clone())?;
         let take = |seen: &mut Seen, n: &Message<u32>, _: &mut Context<'_>| see(seen, n);
-        let qos = QoS::keep_last(9).message_times();
-        let late = listener.create_late_subscription("t", qos, take)?;
-        let activator = graph.create_node("activator", ())?;
-        activator.create_one_shot_timer(35 * MS, move |(), _| late.activate())?;
+        let qos = QoS::keep_last(9).transient_local().message_times();
+        let creator = graph.create_node("creator", ())?;
+        creator.create_one_shot_timer(35 * MS, move |(), _| {
+            listener.create_subscription("t", qos, take).map(drop)
+        })?;
         Ok(seen)
     });
     let mut session = job.run_for(40 * MS).start().unwrap();

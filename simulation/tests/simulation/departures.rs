@@ -1,29 +1,30 @@
 //! Messages of a callback that takes time count as sent at their departure, in every respect.
 
 use crate::composition::{Log, entries, ms, note, taken, takes};
-use ringspin_executor::{Context, Message, QoS};
+use ringspin_executor::{Message, QoS};
 use ringspin_simulation::Job;
 use ringspin_simulation::models::{Distribution, DurationRule, Durations};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
 
-/// The messages that a late subscription, activated at `activation_ms`, receives from a publisher
-/// with a callback that publishes at 10 ms and returns at 20.
-fn late(activation_ms: u32) -> Vec<(u64, String)> {
+/// The messages that a subscription, created at `creation_ms`, receives from a publisher with a
+/// callback that publishes at 10 ms and returns at 20.
+fn late(creation_ms: u32) -> Vec<(u64, String)> {
     let job = Job::new(move |graph| {
         let log = Log::default();
         let source = graph.create_node("source", ())?;
         let out = source.create_publisher("t", QoS::keep_last(5).transient_local())?;
         source.create_one_shot_timer(10 * MS, move |_, _| out.publish(1u32))?;
         let (node, seen) = (graph.create_node("node", ())?, log.clone());
-        let late = node.create_late_subscription(
-            "t",
-            QoS::keep_last(5),
-            move |_, n: &Message<u32>, cx: &mut Context<'_>| note(&seen, cx.now(), n.to_string()),
-        )?;
-        let activator = graph.create_node("activator", ())?;
-        activator.create_one_shot_timer(activation_ms * MS, move |_, _| late.activate())?;
+        let creator = graph.create_node("creator", ())?;
+        creator.create_one_shot_timer(creation_ms * MS, move |_, _| {
+            let (seen, qos) = (seen.clone(), QoS::keep_last(5).transient_local());
+            node.create_subscription("t", qos, move |_, n: &Message<u32>, cx| {
+                note(&seen, cx.now(), n.to_string());
+            })
+            .map(drop)
+        })?;
         Ok(log)
     });
     let job = job.simulate(|simulation| simulation.durations = takes("/source", 10 * MS).into());
@@ -34,8 +35,8 @@ fn late(activation_ms: u32) -> Vec<(u64, String)> {
 
 #[test]
 fn a_late_joiner_gets_no_message_before_it_has_left() {
-    for (activation_ms, received_ms) in [(5, 20), (15, 20), (20, 20), (25, 25)] {
-        assert_eq!(late(activation_ms), entries(&[(received_ms, "1")]), "{activation_ms}");
+    for (creation_ms, received_ms) in [(5, 20), (15, 20), (20, 20), (25, 25)] {
+        assert_eq!(late(creation_ms), entries(&[(received_ms, "1")]), "{creation_ms}");
     }
 }
 

@@ -25,9 +25,8 @@ fn graph(publishers: &[&str], subscribers: &[&str]) -> GraphInfo {
     for name in publishers.iter().chain(subscribers) {
         nodes.entry(*name).or_insert_with(|| graph.create_node(name, ()).unwrap());
     }
-    for name in publishers {
-        nodes[name].create_publisher::<u64>("points", QoS::keep_last(1)).unwrap();
-    }
+    let publish = |name| nodes[name].create_publisher::<u64>("points", QoS::keep_last(1)).unwrap();
+    let _publishers: Vec<_> = publishers.iter().map(publish).collect();
     for name in subscribers {
         nodes[name].create_subscription("points", QoS::keep_last(1), ignore).unwrap();
     }
@@ -38,10 +37,10 @@ fn with_service() -> GraphInfo {
     let graph = Graph::new();
     let server = graph.create_node("server", ()).unwrap();
     server.create_service("add", QoS::services(), |_, n: &u64, _| *n).unwrap();
-    for name in ["a", "b"] {
+    let _clients = ["a", "b"].map(|name| {
         let node = graph.create_node(name, ()).unwrap();
-        node.create_client::<u64, u64>("add", QoS::services()).unwrap();
-    }
+        node.create_client::<u64, u64>("add", QoS::services()).unwrap()
+    });
     graph.info()
 }
 
@@ -283,7 +282,7 @@ fn a_message_does_not_depend_on_those_before_it() {
 fn callback_groups_are_ends_of_their_own() {
     let graph = Graph::new();
     let node = graph.create_node("node", ()).unwrap();
-    node.create_publisher::<u64>("points", QoS::keep_last(1)).unwrap();
+    let _out = node.create_publisher::<u64>("points", QoS::keep_last(1)).unwrap();
     let group = node.create_callback_group("slow", ()).unwrap();
     node.create_subscription("points", QoS::keep_last(1), ignore).unwrap();
     group.create_subscription("points", QoS::keep_last(1), ignore).unwrap();

@@ -158,8 +158,8 @@ mod tests {
         let sink = graph.create_node("sink", ()).unwrap();
         sink.create_subscription("out", QoS::default(), |_, _: &Message<u8>, _| {}).unwrap();
         sink.create_timer(std::time::Duration::from_secs(1), |_, _| {}).unwrap();
-        drop(out);
         let info = graph.info();
+        drop(out);
         let source = info.topics.iter().find(|topic| topic.name == "/out").unwrap();
         let source = source.publishers[0].1;
         (info, source)

@@ -1,0 +1,190 @@
+//! The destruction of entities: the graph forgets them at once, their workers in steps.
+//!
+//! 1. Under the graph's lock, the entity leaves all lists, and its worker is told. When the lock
+//!    ends, its topic has one port less.
+//! 2. At its next quiescent point the worker drops the entity but for its queues: the callback is
+//!    not called any more.
+//! 3. Threads that were publishing may still push into the queue. When none can do so any more, the
+//!    last handle of the token is gone. The worker counts the messages in the queue, and drops
+//!    them; the token can be used again.
+
+use super::{CallbackSpec, Graph, GraphBuilder};
+use crate::departure::Departed;
+use crate::event::{CallbackId, LoopId, SourceId};
+use crate::liveliness::PublisherLiveliness;
+use crate::qos::QoS;
+use crate::registration::Registration;
+use crate::topic::AnyTopic;
+use std::any::Any;
+use std::sync::{Arc, Weak};
+
+/// The place where a callback gets its messages.
+pub(crate) enum Receives {
+    /// It subscribes to a topic of the graph with this QoS.
+    Topic(Arc<dyn AnyTopic>, String, QoS),
+    /// It answers the requests for a service.
+    Service(Arc<dyn AnyTopic>, String),
+    /// It gets the responses of a service.
+    Responses(Arc<dyn AnyTopic>, String),
+    /// A topic of its own node.
+    Internal(Arc<dyn AnyTopic>),
+}
+
+/// An entity that was destroyed.
+pub(super) struct RemovedEntity {
+    pub(super) event_loop: LoopId,
+    pub(super) entity: u32,
+    pub(super) callbacks: Vec<CallbackId>,
+}
+
+/// A publisher, as the graph knows it.
+pub(crate) struct PublisherEnd {
+    pub(crate) topic: Arc<dyn AnyTopic>,
+    /// The topic's name.
+    pub(crate) name: String,
+    pub(crate) node: String,
+    pub(crate) qos: QoS,
+    pub(crate) liveliness: Arc<PublisherLiveliness>,
+}
+
+impl Graph {
+    /// The registration of the entity with this callback.
+    pub(crate) fn registration(&self, callback: CallbackId) -> Registration {
+        let builder = Arc::downgrade(&self.builder);
+        Registration::new(move || {
+            if let Some(builder) = Weak::upgrade(&builder) {
+                Self { builder }.builder().destroy(callback);
+            }
+        })
+    }
+}
+
+impl GraphBuilder {
+    pub(crate) fn add_publisher_end(&mut self, source: SourceId, end: PublisherEnd) {
+        self.publishers.insert(source, end);
+    }
+
+    /// Removes the publishers and clients whose last handles were dropped.
+    pub(super) fn handle_departures(&mut self) {
+        for departed in self.departures.take() {
+            match departed {
+                Departed::Publisher(source) => self.remove_publisher(source),
+                Departed::Client(callback) => self.destroy(callback),
+            }
+        }
+    }
+
+    fn remove_publisher(&mut self, source: SourceId) {
+        let Some(end) = self.publishers.remove(source) else { return };
+        let PublisherEnd { topic, name, node, qos, liveliness } = end;
+        self.topic_info(&name).publishers.retain(|(_, id)| *id != source);
+        let registry = self.leave(&name, &node, qos);
+        registry.remove(&liveliness);
+        self.added.ended_publishers.push((liveliness.node_index, registry));
+        self.added.caches.retain(|(_, id)| *id != source);
+        topic.remove_publisher(source, qos);
+    }
+
+    /// Sets where a callback gets its messages.
+    pub(crate) fn set_receives(&mut self, callback: CallbackId, receives: Receives) {
+        self.callback_specs[callback].receives = Some(receives);
+    }
+
+    /// From now on entities that are added belong to `owner`, and are destroyed with it.
+    pub(crate) fn set_owner(&mut self, owner: Option<CallbackId>) {
+        self.owner = owner;
+    }
+
+    /// Removes the entity of `callback`, and those that belong to it, unless that was done. Linear
+    /// in the callbacks of its loop.
+    pub(crate) fn destroy(&mut self, callback: CallbackId) {
+        let Some(spec) = self.callback_specs.get(callback) else { return };
+        let entity = spec.target.entity;
+        let event_loop = self.callbacks[callback].event_loop;
+        let of_loop = self.loops[event_loop].callbacks.iter().copied();
+        let (callbacks, others): (Vec<_>, Vec<_>) =
+            of_loop.partition(|id| self.callback_specs[*id].target.entity == entity);
+        let is_owned = |id: &CallbackId| {
+            self.callback_specs[*id].owner.is_some_and(|of| callbacks.contains(&of))
+        };
+        let owned: Vec<_> = others.iter().copied().filter(is_owned).collect();
+        self.loop_info_mut(event_loop).callbacks = others;
+        for id in &callbacks {
+            self.callbacks.remove(*id);
+            if let Some(spec) = self.callback_specs.remove(*id) {
+                self.unsubscribe(*id, event_loop, spec);
+            }
+        }
+        self.entities[event_loop].free.push(entity);
+        if let Some(body) = self.bodies.get_mut(event_loop) {
+            // No worker knows it yet.
+            self.added.callbacks.retain(|id| !callbacks.contains(id));
+            callbacks.iter().for_each(|id| self.directory.remove(*id));
+            self.trash.extend(body.take_out(entity));
+        } else {
+            self.added.removed.push(RemovedEntity { event_loop, entity, callbacks });
+        }
+        owned.into_iter().for_each(|id| self.destroy(id));
+    }
+
+    /// Drops a value of the user when the lock ends.
+    pub(crate) fn drop_later(&mut self, value: impl Any + Send) {
+        self.trash.push(Box::new(value));
+    }
+
+    /// Removes a node, unless that was done. Linear in the loops, topics and services.
+    pub(crate) fn destroy_node(&mut self, node: usize) {
+        if self.policies.remove(node).is_none() {
+            return;
+        }
+        let name = self.loops.values().find(|of| of.node_index == node).map(|of| of.node.clone());
+        let of_node = self.loops.iter().filter(|(_, of)| of.node_index == node);
+        let of_node: Vec<_> = of_node.map(|(id, of)| (id, of.callbacks.clone())).collect();
+        for (id, callbacks) in of_node {
+            callbacks.into_iter().for_each(|callback| self.destroy(callback));
+            self.remove_loop(id);
+        }
+        for run in self.at_node_end.clone() {
+            run(self, node, name.as_deref().unwrap_or_default());
+        }
+        self.added.removed_nodes.push(node);
+    }
+
+    fn remove_loop(&mut self, id: LoopId) {
+        self.version += 1;
+        self.topics.values_mut().for_each(|of| of.info.publishers.retain(|(by, _)| *by != id));
+        if let Some(of) = self.loops.remove(id) {
+            self.node_names.remove(&of.full_name());
+        }
+        self.loop_names.remove(id);
+        self.entities.remove(id);
+        match self.bodies.remove(id) {
+            Some(body) => {
+                self.added.loops.retain(|other| *other != id);
+                self.drop_later(body);
+            }
+            None => self.added.removed_loops.push(id),
+        }
+    }
+
+    fn unsubscribe(&mut self, callback: CallbackId, of: LoopId, spec: CallbackSpec) {
+        match spec.receives {
+            Some(Receives::Topic(topic, name, qos)) => {
+                let node = self.loops[of].node.clone();
+                self.withdraw(&name, &node, qos);
+                self.topic_info(&name).subscriptions.retain(|id| *id != callback);
+                self.added.disconnected.push((topic, callback));
+            }
+            Some(Receives::Service(requests, name)) => {
+                self.service_info(&name).server = None;
+                self.added.disconnected.push((requests, callback));
+            }
+            Some(Receives::Responses(responses, name)) => {
+                self.service_info(&name).clients.retain(|client| client.callback != callback);
+                self.added.disconnected.push((responses, callback));
+            }
+            Some(Receives::Internal(topic)) => self.added.disconnected.push((topic, callback)),
+            None => {}
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! The workers of a running graph, as the graph sees them: where each loop is, and the changes that
+//! are being prepared.
+
+use super::{CallbackSpec, EventSource, ReadyOrder};
+use crate::calls::Calls;
+use crate::change::{BodyChange, Change, NewCallback, NewLoop, NewTimer, WorkerLink};
+use crate::control::{FailurePolicy, Failures};
+use crate::counters::{Counted, Counters};
+use crate::deadline::DeadlineWatch;
+use crate::directory::{CallbackName, LoopName};
+use crate::event::{CallbackId, LoopId};
+use crate::event_loop::EventLoop;
+use crate::lock::lock;
+use crate::notifier::Notifier;
+use crate::ready::{Lease, Ready};
+use crate::route::{Control, Index, Route};
+use crate::sim_network::SimNetwork;
+use crate::table::Table;
+use crate::time::{Clock, NodeClock};
+use ringspin_ringbuf::Inbox;
+use std::mem::take;
+use std::sync::Arc;
+
+/// The workers and the places of the loops.
+pub(crate) struct Running {
+    pub(crate) order: ReadyOrder,
+    pub(crate) sim_network: Option<Arc<SimNetwork>>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) failures: Arc<Failures>,
+    /// Of the nodes that have none of their own.
+    pub(crate) policy: FailurePolicy,
+    pub(crate) counters: Counters,
+    workers: Vec<WorkerSide>,
+    places: Table<LoopId, Place>,
+    tokens: Table<CallbackId, u32>,
+}
+
+struct WorkerSide {
+    link: Arc<WorkerLink>,
+    calls: Calls,
+    /// The number of its loops so far.
+    loops: usize,
+    /// The changes that are being prepared.
+    changes: Vec<Change>,
+    /// The notifiers that are connected when the worker knows their tokens.
+    notifiers: Vec<(Arc<Notifier>, Ready)>,
+}
+
+/// The place of a loop.
+#[derive(Clone, Copy)]
+struct Place {
+    worker: usize,
+    loop_index: usize,
+    ring: u32,
+    /// The token of the notice that its node is out of service.
+    retirement: u32,
+}
+
+/// A callback with its names.
+pub(crate) struct Named<'a> {
+    pub(crate) id: CallbackId,
+    pub(crate) spec: &'a CallbackSpec,
+    pub(crate) name: Arc<CallbackName>,
+}
+
+impl Running {
+    pub(crate) fn new(
+        order: ReadyOrder,
+        sim_network: Option<&Arc<SimNetwork>>,
+        clock: Arc<dyn Clock>,
+        failures: Arc<Failures>,
+        policy: FailurePolicy,
+    ) -> Self {
+        let (sim_network, counters) = (sim_network.cloned(), Counters::default());
+        let (workers, places, tokens) = (Vec::new(), Table::new(), Table::new());
+        Self { order, sim_network, clock, failures, policy, counters, workers, places, tokens }
+    }
+
+    /// The number of workers.
+    pub(crate) fn workers(&self) -> usize {
+        self.workers.len()
+    }
+
+    /// Adds a worker with room for loops and tokens, and for `events` pending events if all loops
+    /// share one ring.
+    pub(crate) fn add_worker(
+        &mut self,
+        loops: usize,
+        tokens: usize,
+        events: usize,
+    ) -> (Inbox, Arc<WorkerLink>) {
+        let inbox = match self.order {
+            ReadyOrder::Fifo => Inbox::with_room(1, tokens),
+            ReadyOrder::RoundRobin => Inbox::with_room(loops, tokens),
+        };
+        let registrar = inbox.registrar();
+        if self.order == ReadyOrder::Fifo {
+            registrar.add_ring(events.max(1), None);
+        }
+        let link = Arc::new(WorkerLink::new(registrar, inbox.set().clone()));
+        let (changes, notifiers) = (Vec::new(), Vec::new());
+        let (calls, link_of) = (Calls::default(), link.clone());
+        self.workers.push(WorkerSide { link: link_of, calls, loops: 0, changes, notifiers });
+        (inbox, link)
+    }
+
+    /// Adds a loop to a worker, with room for `events` pending events.
+    pub(crate) fn add_loop(
+        &mut self,
+        worker: usize,
+        (id, name): (LoopId, Arc<LoopName>),
+        body: Box<dyn EventLoop>,
+        priority: u8,
+        events: usize,
+    ) {
+        let side = &mut self.workers[worker];
+        let ring = match self.order {
+            ReadyOrder::Fifo => None,
+            ReadyOrder::RoundRobin => {
+                Some((side.link.registrar.add_ring(events, body.entry_line()), priority))
+            }
+        };
+        let free = lock(&side.link.free_loops).pop();
+        let loop_index = free.unwrap_or_else(|| {
+            side.loops += 1;
+            side.loops - 1
+        });
+        let of = ring.map_or(0, |(ring, _)| ring);
+        side.changes.push(Change::AddLoop(NewLoop { id, name, body, ring, loop_index }));
+        self.places.insert(id, Place { worker, loop_index, ring: of, retirement: 0 });
+    }
+
+    /// Adds the notice to a loop that its node is out of service.
+    pub(crate) fn add_retirement(&mut self, id: LoopId, node_index: usize) {
+        let notifier = Arc::<Notifier>::default();
+        self.failures.change(node_index, |control| control.loops.push(notifier.clone()));
+        let loop_index = self.places[id].loop_index;
+        let control = Control::Retirement { loop_index, notifier: notifier.clone() };
+        self.places[id].retirement = self.add_control(id, control, notifier, true);
+    }
+
+    fn add_control(
+        &mut self,
+        of: LoopId,
+        control: Control,
+        notifier: Arc<Notifier>,
+        starts: bool,
+    ) -> u32 {
+        let ready = self.ready(of, 1, CallbackId::NONE);
+        let token = ready.announcer.token();
+        let side = &mut self.workers[self.places[of].worker];
+        side.notifiers.push((notifier.clone(), ready));
+        let loop_index = self.places[of].loop_index;
+        side.changes.push(Change::AddControl { token, loop_index, control, notifier, starts });
+        token
+    }
+
+    /// A new token of a loop, of which up to `events` may be pending.
+    fn ready(&self, of: LoopId, events: usize, callback: CallbackId) -> Ready {
+        let Place { worker, ring, .. } = self.places[of];
+        let link = &self.workers[worker].link;
+        let announcer = link.registrar.add_token(ring, events);
+        let (token, link) = (announcer.token(), Arc::downgrade(link));
+        let _lease = Some(Arc::new(Lease::new(move || {
+            if let Some(link) = link.upgrade() {
+                link.push(vec![Change::FreeToken(token)], || ());
+                link.wake();
+            }
+        })));
+        Ready { announcer, callback, stamper: None, sim_network: self.sim_network.clone(), _lease }
+    }
+
+    /// Adds a callback to its loop; returns the handle that makes its events ready.
+    pub(crate) fn add_callback(&mut self, callback: Named<'_>, clock: &NodeClock) -> Ready {
+        let Named { id, spec, name } = callback;
+        let event_loop = name.event_loop;
+        let Place { worker, loop_index, .. } = self.places[event_loop];
+        let is_timer = matches!(spec.source, EventSource::Timer(_));
+        // The notice that a timer was changed has a token of its own.
+        let events = spec.source.capacity() - usize::from(is_timer);
+        let mut ready = self.ready(event_loop, events, id);
+        let deadline = spec.deadline.map(|limit| {
+            let (stamper, watch) = DeadlineWatch::new(limit, spec.source.capacity(), clock.clone());
+            ready.stamper = Some(stamper);
+            watch
+        });
+        let (mut notifier, mut timer) = (None, None);
+        match &spec.source {
+            EventSource::Queue(_) => {}
+            EventSource::Notifier(of) | EventSource::QueueAndRemote(_, of) => {
+                self.workers[worker].notifiers.push((of.clone(), ready.clone()));
+                notifier = Some(of.clone());
+            }
+            EventSource::Timer(control) => {
+                let changed = self.ready(event_loop, 1, CallbackId::NONE);
+                let token = changed.announcer.token();
+                self.workers[worker].notifiers.push((control.changed.clone(), changed));
+                let (control, ready, created) = (control.clone(), ready.clone(), self.clock.now());
+                timer = Some(NewTimer { callback: id, control, ready, changed: token, created });
+            }
+        }
+        let token = ready.announcer.token();
+        self.tokens.insert(id, token);
+        let side = &mut self.workers[worker];
+        let calls = side.calls.line(token as usize).clone();
+        let counters = spec.counters.clone();
+        let (name, node_index) = (name.clone(), name.of.node_index as u32);
+        let (token_of, calls_of) = (token as usize, calls.clone());
+        let counted =
+            Counted { name, counters: counters.clone(), calls: calls_of, token: token_of };
+        self.counters.add(id, counted);
+        let route = Route {
+            callback: id,
+            event_loop,
+            node_index,
+            loop_index: loop_index as u32,
+            target: spec.target,
+            timer: Index::NONE,
+            deadline: Index::NONE,
+        };
+        let new = NewCallback { token, route, counters, calls, notifier, timer, deadline };
+        side.changes.push(Change::AddCallback(Box::new(new)));
+        ready
+    }
+
+    /// Removes an entity with its callbacks.
+    pub(crate) fn remove_entity(&mut self, of: LoopId, entity: u32, callbacks: &[CallbackId]) {
+        let Place { worker, loop_index, .. } = self.places[of];
+        callbacks.iter().for_each(|id| self.counters.remove(*id));
+        let tokens = callbacks.iter().filter_map(|id| Some((*id, self.tokens.remove(*id)?)));
+        let callbacks = tokens.collect();
+        self.workers[worker].changes.push(Change::RemoveEntity { loop_index, entity, callbacks });
+    }
+
+    /// Removes a loop whose callbacks were removed.
+    pub(crate) fn remove_loop(&mut self, id: LoopId) {
+        let Some(Place { worker, loop_index, ring, retirement }) = self.places.remove(id) else {
+            return;
+        };
+        let ring = (self.order == ReadyOrder::RoundRobin).then_some(ring);
+        let change = Change::RemoveLoop { id, loop_index, ring, retirement };
+        self.workers[worker].changes.push(change);
+    }
+
+    /// Changes the body of a loop that a worker has.
+    pub(crate) fn change_body(&mut self, of: LoopId, change: BodyChange) {
+        let Place { worker, loop_index, .. } = self.places[of];
+        self.workers[worker].changes.push(Change::Body(loop_index, change));
+    }
+
+    /// The worker of a loop.
+    pub(crate) fn worker_of(&self, of: LoopId) -> Option<usize> {
+        self.places.get(of).map(|place| place.worker)
+    }
+
+    /// Hands the prepared changes to their workers. Returns the links to
+    /// [wake](WorkerLink::wake).
+    pub(crate) fn hand_over(&mut self) -> Vec<Arc<WorkerLink>> {
+        let changed = self.workers.iter_mut().filter(|side| !side.changes.is_empty());
+        let hand_over = |side: &mut WorkerSide| {
+            let notifiers = side.notifiers.drain(..);
+            let connect = || notifiers.for_each(|(notifier, ready)| notifier.connect(ready));
+            side.link.push(take(&mut side.changes), connect);
+            side.link.clone()
+        };
+        changed.map(hand_over).collect()
+    }
+}

@@ -1,0 +1,39 @@
+//! Lists of the topics of a graph.
+
+use super::AnyTopic;
+use crate::lock::lock;
+use std::mem::take;
+use std::sync::{Arc, Mutex};
+
+/// Topics with their names.
+type NamedTopics = Vec<(String, Arc<dyn AnyTopic>)>;
+
+/// The topics that have new ends.
+#[derive(Clone, Default)]
+pub(crate) struct ChangedTopics(Arc<Mutex<Vec<Arc<dyn AnyTopic>>>>);
+
+impl ChangedTopics {
+    pub(crate) fn add(&self, topic: Arc<dyn AnyTopic>) {
+        lock(&self.0).push(topic);
+    }
+
+    pub(crate) fn take(&self) -> Vec<Arc<dyn AnyTopic>> {
+        take(&mut *lock(&self.0))
+    }
+}
+
+/// All topics of a graph and their names, those of services and clients included; clones share
+/// them.
+#[derive(Clone, Default)]
+pub(crate) struct AllTopics(Arc<Mutex<NamedTopics>>);
+
+impl AllTopics {
+    pub(crate) fn add(&self, name: String, topic: Arc<dyn AnyTopic>) {
+        lock(&self.0).push((name, topic));
+    }
+
+    /// The topics so far, in order of creation.
+    pub(crate) fn get(&self) -> NamedTopics {
+        lock(&self.0).clone()
+    }
+}

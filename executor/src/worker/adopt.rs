@@ -1,0 +1,273 @@
+//! The worker's part of a change: its tables follow.
+
+use super::{Shared, Worker};
+use crate::change::{Change, NewCallback, NewLoop, NewTimer};
+use crate::control::{Cause, Failure};
+use crate::directory::LoopName;
+use crate::escape::catch_panic;
+use crate::event::{CallbackId, EventId, GraphChange, LoopId};
+use crate::event_loop::{Body, EventLoop};
+use crate::lock::lock;
+use crate::notifier::Notifier;
+use crate::remains::Remains;
+use crate::route::{Control, Index, Route};
+use crate::time::{Clock, Time};
+use std::sync::{Arc, Mutex};
+
+impl Worker {
+    /// Adopts the changes that others have prepared; whether there were any. To be called between
+    /// two events.
+    #[cold]
+    pub(crate) fn adopt(&mut self) -> bool {
+        self.inbox.adopt();
+        let changes = self.link.take();
+        let is_changed = changes.iter().any(Change::is_visible);
+        for change in changes {
+            match change {
+                Change::AddLoop(new) => self.add_loop(new),
+                Change::AddCallback(new) => self.add_callback(*new),
+                Change::AddControl { token, loop_index, control, notifier, starts } => {
+                    self.add_control(token, loop_index, control, notifier, starts);
+                }
+                Change::Body(loop_index, change) => change(&mut *self.bodies[loop_index]),
+                Change::RemoveEntity { loop_index, entity, callbacks } => {
+                    self.remove_entity(loop_index, entity, &callbacks);
+                }
+                Change::RemoveLoop { id, loop_index, ring, retirement } => {
+                    self.remove_loop((id, loop_index), ring, retirement);
+                }
+                Change::FreeToken(token) => self.free_token(token),
+            }
+        }
+        self.inbox.adopt(); // tokens were freed
+        is_changed
+    }
+
+    /// Tells the recorder of a change.
+    fn record(&mut self, change: impl FnOnce(&Shared) -> GraphChange) {
+        let Some(recorder) = &mut self.recorder else { return };
+        let change = change(&self.shared);
+        if let Err(panic) = catch_panic(|| recorder.changed(&change)) {
+            let failure = Failure {
+                node: "the executor".into(),
+                callback: format!("recorder of {change:?}"),
+                callback_id: CallbackId::NONE,
+                event: EventId::default(),
+                time: self.shared.clock.now(),
+                cause: Cause::Panic(panic),
+            };
+            self.shared.failures.report_other(None, failure);
+        }
+    }
+
+    fn add_loop(&mut self, NewLoop { id, loop_index, name, body, ring }: NewLoop) {
+        if let Some((ring, priority)) = ring {
+            self.picker.add(ring as usize, priority);
+        }
+        let full_name = name.full_name();
+        self.record(|_| GraphChange::LoopAdded { event_loop: id, name: full_name });
+        if loop_index < self.loops.len() {
+            (self.loops[loop_index], self.names[loop_index]) = (id, name);
+            (self.bodies[loop_index], self.tokens[loop_index]) = (body, LoopTokens::default());
+            return;
+        }
+        self.loops.push(id);
+        self.names.push(name);
+        self.bodies.push(body);
+        self.tokens.push(LoopTokens::default());
+    }
+
+    /// Drops the state of a loop, whose callbacks were dropped before.
+    fn remove_loop(&mut self, (id, loop_index): (LoopId, usize), ring: Option<u32>, own: u32) {
+        for (part, panic) in self.bodies[loop_index].dismantle() {
+            self.shared.report_drop(&self.names[loop_index], &part.to_string(), panic);
+        }
+        self.bodies[loop_index] = Box::new(Body::new(()));
+        self.record(|_| GraphChange::LoopRemoved { event_loop: id });
+        if let Some(ring) = ring {
+            self.picker.remove(ring as usize);
+        }
+        self.starts.remove(&own);
+        self.controls.remove(&own);
+        self.notifiers[own as usize] = None;
+        self.tokens[loop_index].removed = Some(ring);
+        self.free_loop(loop_index);
+    }
+
+    /// Frees the place of a loop that was removed, once its tokens are free.
+    fn free_loop(&mut self, loop_index: usize) {
+        if let LoopTokens { used: 0, removed: Some(ring) } = self.tokens[loop_index] {
+            if let Some(ring) = ring {
+                self.link.registrar.remove_ring(ring);
+            }
+            self.tokens[loop_index].removed = None;
+            lock(&self.link.free_loops).push(loop_index);
+        }
+    }
+
+    fn add_callback(&mut self, new: NewCallback) {
+        let NewCallback { token, mut route, counters, calls, notifier, timer, deadline } = new;
+        let place = token as usize;
+        if let Some(watch) = deadline {
+            route.deadline = Index::new(self.deadlines.len());
+            self.deadlines.push(watch);
+        }
+        if let Some(NewTimer { callback, control, ready, changed, created }) = timer {
+            let notifier = control.changed.clone();
+            let timer = self.timers.add(callback, control, ready, changed, counters.clone());
+            route.timer = Index::new(timer);
+            let control = Control::TimerChanged { timer };
+            self.add_control(changed, route.loop_index as usize, control, notifier, false);
+            if self.is_started {
+                self.timers.start_one(timer, created, created);
+            }
+        }
+        self.reserve(place);
+        self.tokens[route.loop_index as usize].used += 1;
+        self.routes[place] = route;
+        self.callback_counters[place] = counters;
+        self.calls.set_line(place, calls);
+        let Route { callback, event_loop, .. } = route;
+        self.record(|shared| {
+            let name = shared.directory.callback(callback);
+            GraphChange::CallbackAdded { callback, event_loop, name }
+        });
+        if let Some(notifier) = notifier {
+            self.set_notifier(token, notifier, true);
+        }
+    }
+
+    /// Ends the calls of the callbacks of an entity. What is on its way to them is counted when
+    /// their tokens are freed.
+    fn remove_entity(&mut self, loop_index: usize, entity: u32, of: &[(CallbackId, u32)]) {
+        let remains = self.bodies[loop_index].remove(entity);
+        let remains = remains.unwrap_or_else(|panic| {
+            self.shared.report_drop(&self.names[loop_index], "a callback", panic);
+            None
+        });
+        let remains = remains.map(|remains| Arc::new(Mutex::new(remains)));
+        for &(callback, token) in of {
+            let place = token as usize;
+            let Route { target, timer, loop_index, .. } = self.routes[place];
+            self.routes[place] = Route::to_worker(loop_index);
+            self.notifiers[place] = None;
+            self.starts.remove(&token);
+            if let Some(changed) = timer.get().and_then(|timer| self.timers.remove(timer)) {
+                self.controls.remove(&changed);
+                self.notifiers[changed as usize] = None;
+            }
+            let (port, remains) = (target.port as usize, remains.clone());
+            self.leaving.insert(token, Leaving { callback, port, remains });
+            self.record(|_| GraphChange::CallbackRemoved { callback });
+        }
+    }
+
+    /// Nothing announces `token` any more.
+    fn free_token(&mut self, token: u32) {
+        let place = token as usize;
+        if let Some(Leaving { callback, port, remains }) = self.leaving.remove(&token) {
+            let drained = remains.as_ref().map_or(0, |remains| lock(remains).drain(port));
+            self.callback_counters[place].discarded.add_by_owner(drained);
+            if let Err(panic) = catch_panic(|| drop(remains)) {
+                self.shared.report_drop(&LoopName::default(), "the waiting messages", panic);
+            }
+            self.shared.directory.remove(callback);
+            self.shared.counters.forget(callback);
+            self.calls.of(place).set(0);
+            self.callback_counters[place] = Arc::default();
+        }
+        let loop_index = self.routes[place].loop_index as usize;
+        self.tokens[loop_index].used -= 1;
+        self.routes[place] = Route::UNKNOWN;
+        self.notifiers[place] = None;
+        self.controls.remove(&token);
+        self.starts.remove(&token);
+        self.link.registrar.remove_token(token);
+        self.free_loop(loop_index);
+    }
+
+    fn add_control(
+        &mut self,
+        token: u32,
+        loop_index: usize,
+        control: Control,
+        of: Arc<Notifier>,
+        starts: bool,
+    ) {
+        let place = token as usize;
+        self.reserve(place);
+        self.tokens[loop_index].used += 1;
+        self.routes[place] = Route::to_worker(loop_index as u32);
+        self.controls.insert(token, control);
+        self.set_notifier(token, of, starts);
+    }
+
+    /// Makes room for a token.
+    fn reserve(&mut self, place: usize) {
+        if self.routes.len() <= place {
+            self.routes.resize(place + 1, Route::UNKNOWN);
+            self.notifiers.resize(place + 1, None);
+            self.callback_counters.resize_with(place + 1, Arc::default);
+        }
+    }
+
+    /// Events of a token come from `notifier`. With `starts`, the first one is made ready at the
+    /// start of the worker, and when its clock begins.
+    fn set_notifier(&mut self, token: u32, notifier: Arc<Notifier>, starts: bool) {
+        if starts {
+            self.starts.insert(token, notifier.clone());
+            if self.is_started {
+                notifier.start();
+            }
+        }
+        self.notifiers[token as usize] = Some(notifier);
+    }
+
+    /// Starts the timers, with their first deadlines a period after `anchor`, and the tasks. A
+    /// simulation may start later than `anchor`: one-shot timers count from its start.
+    pub fn start(&mut self, anchor: Time) {
+        self.adopt();
+        let simulated = self.shared.simulated.as_ref();
+        self.timers.start(anchor, simulated.map_or(anchor, |clock| clock.now()));
+        self.clock_watch.start(anchor, &*self.shared.clock);
+        self.is_started = true;
+        self.starts.values().for_each(|notifier| notifier.start());
+    }
+}
+
+/// The tokens of a loop.
+#[derive(Clone, Copy, Default)]
+pub(super) struct LoopTokens {
+    /// The number of those that may be announced.
+    used: usize,
+    /// Once the loop was destroyed, its ring, if it had one of its own.
+    removed: Option<Option<u32>>,
+}
+
+/// A callback that was destroyed, and whose token may still be announced.
+pub(super) struct Leaving {
+    callback: CallbackId,
+    port: usize,
+    /// The queues of its entity.
+    remains: Option<Arc<Mutex<Box<dyn Remains>>>>,
+}
+
+/// A lower bound of the pending events of `token`: at least one, if any is, or if the worker does
+/// not know the token yet.
+pub(super) fn pending(
+    routes: &[Route],
+    bodies: &[Box<dyn EventLoop>],
+    notifiers: &[Option<Arc<Notifier>>],
+    token: u32,
+) -> usize {
+    let Some(route) = routes.get(token as usize).filter(|route| !route.is_unknown()) else {
+        return 1;
+    };
+    let notifier = notifiers[token as usize].as_ref();
+    let noticed = usize::from(notifier.is_some_and(|notifier| notifier.is_given()));
+    let queued = match route.is_callback() {
+        true => bodies[route.loop_index as usize].pending(route.target),
+        false => 0,
+    };
+    noticed + queued
+}

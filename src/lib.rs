@@ -44,7 +44,7 @@ pub use from_env::FromEnv;
 pub use ringspin_executor::{
     Arguments, BoxError, CallError, Client, Context, Digest, DigestHasher, Failure, FailurePolicy,
     Graph, GuardCondition, Lifecycle, Loan, Message, Node, Parameter, PublishError, Publisher, QoS,
-    Reply, Responder, Statistics, StopHandle, Task, Time, Timer,
+    Reply, Responder, Service, Statistics, StopHandle, Subscription, Task, Time, Timer,
 };
 pub use ringspin_modes::{Executor, Mapping, Mode, SpinError};
 #[cfg(feature = "simulation")]
@@ -67,7 +67,7 @@ pub use ringspin_ros2 as ros2;
 pub mod prelude {
     pub use crate::{
         Arguments, Client, Context, Digest, Executor, FromEnv, Graph, Message, Node, Publisher,
-        QoS, Responder, StopHandle, Time, Timer,
+        QoS, Responder, Service, StopHandle, Subscription, Time, Timer,
     };
 }
 

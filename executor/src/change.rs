@@ -1,15 +1,7 @@
 //! Changes of a worker, which another thread prepares and the worker adopts between two events.
 //!
 //! The start of a graph is a change like any later one: a worker begins empty, and adopts its loops
-//! and callbacks.
-//!
-//! ```text
-//! any thread, under the graph's lock        worker
-//! 1. ring, token, counters                  pass: a change was announced
-//! 2. Change into the queue of the link      adopt: takes the queue, extends its tables
-//! 3. ports and notifiers are published      dispatch: a token that it does not know leads
-//! 4. announce, wake                         to adopt as well
-//! ```
+//! and callbacks. The steps on both sides are those of [`ringspin_ringbuf::changes`].
 
 use crate::calls::CallLine;
 use crate::control::CallbackCounters;
@@ -17,48 +9,25 @@ use crate::deadline::DeadlineWatch;
 use crate::directory::LoopName;
 use crate::event::{CallbackId, LoopId};
 use crate::event_loop::EventLoop;
-use crate::lock::lock;
 use crate::notifier::Notifier;
 use crate::ready::Ready;
 use crate::route::{Control, Route};
 use crate::time::Time;
 use crate::timer::TimerControl;
-use ringspin_ringbuf::{ReadySet, Registrar, reclaim};
-use std::mem::take;
+use ringspin_ringbuf::{ReadySet, Registrar, changes};
 use std::sync::{Arc, Mutex};
 
 /// The way of changes to one worker.
 pub(crate) struct WorkerLink {
     pub(crate) registrar: Registrar,
-    set: Arc<ReadySet>,
-    changes: Mutex<Vec<Change>>,
+    pub(crate) changes: changes::Queue<Change>,
     /// The indices of loops that are gone.
     pub(crate) free_loops: Mutex<Vec<usize>>,
 }
 
 impl WorkerLink {
     pub(crate) fn new(registrar: Registrar, set: Arc<ReadySet>) -> Self {
-        Self { registrar, set, changes: Mutex::default(), free_loops: Mutex::default() }
-    }
-
-    /// Adds changes, of which the worker adopts all or none; see [`wake`](Self::wake).
-    ///
-    /// `connect` makes their sources of events known. The worker sees both or neither: it starts
-    /// the sources that it adopts, and knows the token of each event that it gets.
-    pub(crate) fn push(&self, mut changes: Vec<Change>, connect: impl FnOnce()) {
-        let mut queue = lock(&self.changes);
-        queue.append(&mut changes);
-        connect();
-    }
-
-    /// Lets the worker adopt the changes at its next quiescent point.
-    pub(crate) fn wake(&self) {
-        reclaim::announce();
-        self.set.wake();
-    }
-
-    pub(crate) fn take(&self) -> Vec<Change> {
-        take(&mut *lock(&self.changes))
+        Self { registrar, changes: changes::Queue::new(set), free_loops: Mutex::default() }
     }
 }
 

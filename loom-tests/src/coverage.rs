@@ -77,7 +77,7 @@ fn every_ordering_is_needed_by_a_model() {
     assert!(stale.is_empty(), "no such orderings are in use: {stale:?}");
 }
 
-/// Every part of `ringbuf` that a model can leave out is needed by one.
+/// Every part that a model can leave out, of `ringbuf` or of a caller's steps, is needed by one.
 #[test]
 fn every_part_that_can_be_left_out_is_needed_by_a_model() {
     let names = |source: &str, function: &str| -> Vec<String> {
@@ -88,7 +88,8 @@ fn every_part_that_can_be_left_out_is_needed_by_a_model() {
     let needed: BTreeSet<_> = models.values().flat_map(|s| names(s, ".needs(")).collect();
     let omittable = ["omitted!(", "store_load!("];
     let parts_of = |source: &str| omittable.map(|function| names(source, function)).concat();
-    let parts: BTreeSet<_> = ringbuf().iter().flat_map(|(_, s)| parts_of(s)).collect();
+    let sources = ringbuf().into_iter().chain(sources("src/shared"));
+    let parts: BTreeSet<_> = sources.flat_map(|(_, s)| parts_of(&s)).collect();
     assert!(!parts.is_empty());
     assert_eq!(parts, needed);
 }

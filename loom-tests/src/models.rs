@@ -7,6 +7,7 @@
 use loom::thread::JoinHandle;
 
 mod announcements;
+mod changes;
 mod counter;
 mod inbox;
 mod keep_last;

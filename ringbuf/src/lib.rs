@@ -17,6 +17,7 @@
 //! | [`notifier`] | an event without data: notified any number of times, handled once |
 //! | [`ready_set`] | the loops of a worker that have work; parking and waking the worker |
 //! | [`wait`] | wait strategies, and the signal that wakes a ring's consumer |
+//! | [`changes`] | changes that any thread prepares for a worker |
 //! | [`reclaim`] | values that a thread replaces while others read them, and their memory |
 //! | [`EntryLine`] | a cache line with the entries of a queue and of a ready ring |
 //! | [`prefetch`] | cache lines that are fetched before they are needed |
@@ -51,6 +52,8 @@ mod announcer;
 #[cfg(feature = "alloc")]
 mod blocks;
 mod cells;
+#[cfg(feature = "std")]
+pub mod changes;
 #[cfg(target_has_atomic = "64")]
 pub mod counter;
 mod drops;

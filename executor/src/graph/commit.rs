@@ -76,7 +76,7 @@ impl Builder<'_> {
         let changed = self.commit();
         let trash = take(&mut self.trash);
         self.locked = None;
-        changed.iter().for_each(|link| link.wake());
+        changed.iter().for_each(|link| link.changes.wake());
         log_drop("a callback", try_drop_each(trash));
     }
 }

@@ -18,7 +18,6 @@ use crate::sim_network::SimNetwork;
 use crate::table::Table;
 use crate::time::{Clock, NodeClock};
 use ringspin_ringbuf::Inbox;
-use std::mem::take;
 use std::sync::Arc;
 
 /// The workers and the places of the loops.
@@ -163,8 +162,8 @@ impl Running {
         let (token, link) = (announcer.token(), Arc::downgrade(link));
         let _lease = Some(Arc::new(Lease::new(move || {
             if let Some(link) = link.upgrade() {
-                link.push(vec![Change::FreeToken(token)], || ());
-                link.wake();
+                link.changes.push([Change::FreeToken(token)], || ());
+                link.changes.wake();
             }
         })));
         Ready { announcer, callback, stamper: None, sim_network: self.sim_network.clone(), _lease }
@@ -254,13 +253,13 @@ impl Running {
     }
 
     /// Hands the prepared changes to their workers. Returns the links to
-    /// [wake](WorkerLink::wake).
+    /// [wake](ringspin_ringbuf::changes::Queue::wake).
     pub(crate) fn hand_over(&mut self) -> Vec<Arc<WorkerLink>> {
         let changed = self.workers.iter_mut().filter(|side| !side.changes.is_empty());
         let hand_over = |side: &mut WorkerSide| {
             let notifiers = side.notifiers.drain(..);
             let connect = || notifiers.for_each(|(notifier, ready)| notifier.connect(ready));
-            side.link.push(take(&mut side.changes), connect);
+            side.link.changes.push(side.changes.drain(..), connect);
             side.link.clone()
         };
         changed.map(hand_over).collect()

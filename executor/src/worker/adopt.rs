@@ -19,8 +19,7 @@ impl Worker {
     /// two events.
     #[cold]
     pub(crate) fn adopt(&mut self) -> bool {
-        self.inbox.adopt();
-        let changes = self.link.take();
+        let changes = self.link.changes.take();
         let is_changed = changes.iter().any(Change::is_visible);
         for change in changes {
             match change {
@@ -39,7 +38,8 @@ impl Worker {
                 Change::FreeToken(token) => self.free_token(token),
             }
         }
-        self.inbox.adopt(); // tokens were freed
+        // Afterwards: tokens were freed, and rings and tokens of these changes are there by now.
+        self.inbox.adopt();
         is_changed
     }
 

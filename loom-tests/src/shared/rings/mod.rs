@@ -9,6 +9,7 @@ mod all {
     pub(crate) mod announcer;
     pub(crate) mod blocks;
     pub(crate) mod cells;
+    pub(crate) mod changes;
     pub(crate) mod counter;
     pub(crate) mod drops;
     pub(crate) mod entry_line;

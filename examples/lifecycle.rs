@@ -1,49 +1,89 @@
-//! A managed node: a camera that another node configures, activates and deactivates.
+//! A managed node that creates its parts when it is configured and destroys them when it is cleaned
+//! up, and a manager that takes it through this twice.
 //!
-//! `RINGSPIN_MODE=deterministic cargo run --example lifecycle` (or `single`, `multi`).
+//! `RINGSPIN_MODE=deterministic cargo run --example lifecycle` (or `single`, `multi`). Over ROS 2,
+//! the services `/camera/change_state` and `/camera/get_state` are those of `lifecycle_msgs`.
 
-use ringspin::lifecycle::Transition;
-use ringspin::{Executor, FromEnv, Message, QoS};
+use ringspin::lifecycle::{LifecyclePublisher, LifecycleState, Transition};
+use ringspin::{BoxError, Executor, FromEnv, Message, Node, QoS, Subscription, Timer};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
 
+/// A camera, with its parts while it is configured.
+#[derive(Default)]
+struct Camera {
+    gain: u32,
+    image: Option<LifecyclePublisher<u32>>,
+    set_gain: Option<Subscription>,
+    exposure: Option<Timer>,
+}
+
+impl Camera {
+    fn configure(&mut self, node: &Node<Self>) -> Result<(), BoxError> {
+        self.image = Some(node.create_lifecycle_publisher("image", QoS::sensor_data())?);
+        // Images are ignored unless the camera is active.
+        self.exposure = Some(node.create_timer(10 * MS, |camera, _| {
+            camera.image.iter().try_for_each(|image| image.publish(camera.gain))
+        })?);
+        let qos = QoS::default();
+        self.set_gain =
+            Some(node.create_subscription("gain", qos, |camera, gain: &Message<u32>, _| {
+                camera.gain = **gain;
+            })?);
+        Ok(())
+    }
+
+    fn release(&mut self) {
+        self.image = None; // a publisher ends with its last handle
+        self.exposure.take().iter().for_each(Timer::destroy);
+        self.set_gain.take().iter().for_each(Subscription::destroy);
+    }
+}
+
+/// Takes the camera twice through its states.
+async fn manage(node: Node<()>) -> Result<(), BoxError> {
+    let change = node.create_client::<Transition, bool>("camera/change_state", QoS::services())?;
+    let state = node.create_client::<(), LifecycleState>("camera/get_state", QoS::services())?;
+    let gain = node.create_publisher("gain", QoS::default())?;
+    let mut images = node.create_stream::<u32>("image", QoS::sensor_data())?;
+    for round in 1..=2 {
+        for transition in [Transition::Configure, Transition::Activate] {
+            assert!(*change.call_async(transition).await?);
+            println!("{transition:?}: {:?}", *state.call_async(()).await?);
+        }
+        gain.publish(round)?;
+        while *images.next().await != round {}
+        println!("an image with gain {round}");
+        for transition in [Transition::Deactivate, Transition::Cleanup] {
+            assert!(*change.call_async(transition).await?);
+            println!("{transition:?}: {:?}", *state.call_async(()).await?);
+        }
+    }
+    Ok(())
+}
+
 fn main() -> anyhow::Result<()> {
     let mut executor = Executor::from_env()?;
 
-    let camera = executor.create_node("camera", 0u32)?;
-    let out = camera.create_publisher::<u32>("image", QoS::sensor_data())?;
-    let lifecycle = camera
+    let camera = executor.create_node("camera", Camera::default())?;
+    let own = camera.clone();
+    camera
         .lifecycle()
-        .on_configure(|images, cx| {
-            *images = 0;
-            println!("{}: configured", cx.now());
-        })
-        .on_activate(|_, cx| println!("{}: active", cx.now()))
-        .on_deactivate(|images, cx| println!("{}: at rest after {images}", cx.now()))
+        .on_configure(move |camera: &mut Camera, _| camera.configure(&own))
+        .on_cleanup(|camera, _| camera.release())
+        .on_error(|camera, _| camera.release())
         .create()?;
-    let out = lifecycle.publisher(out);
-    camera.create_timer(10 * MS, move |images, _| {
-        *images += 1;
-        out.publish(*images) // ignored unless the camera is active
-    })?;
 
-    let viewer = executor.create_node("viewer", ())?;
-    viewer.create_subscription("image", QoS::sensor_data(), |_, image: &Message<u32>, cx| {
-        println!("{}: image {}", cx.now(), **image);
-    })?;
-
-    let operator = executor.create_node("operator", 0)?;
-    operator.create_timer(25 * MS, move |step, cx| {
-        let steps = [Transition::Configure, Transition::Activate, Transition::Deactivate];
-        match steps.get(*step) {
-            Some(&transition) => lifecycle.request(transition)?,
-            None => cx.stop(),
-        }
-        *step += 1;
-        anyhow::Ok(())
+    let manager = executor.create_node("manager", ())?;
+    let own = manager.clone();
+    manager.spawn_with_state("manage", |state| async move {
+        manage(own).await?;
+        state.with(|_, cx| cx.stop()).await;
+        Ok::<(), BoxError>(())
     })?;
 
     executor.spin()?;
+    println!("publishers of images: {}", executor.graph().offered_qos("/image").len());
     Ok(())
 }

@@ -7,12 +7,14 @@
 //!                   cleanup             deactivate           each ── shutdown ──▶ Finalized
 //! ```
 //!
-//! A thin layer: a request is a message on a topic that only this node has, its callback runs the
-//! transition, and the state is a number that publishers read. As in `rclcpp_lifecycle`, messages
-//! that are published while the node is not active are ignored, and timers and subscriptions go on
-//! in every state. The differences: a callback that returns an error leaves the node in the state
-//! in which it was, also where rclcpp tells failures from errors; a panic is the node's failure as
-//! always; the transitional states cannot be seen, because one callback is one event.
+//! A thin layer: a request is a message on a topic that only this node has, or a call of its
+//! service `~/change_state`; its callback runs the transition, and the state is a number that
+//! publishers read. As in `rclcpp_lifecycle`, messages that are published while the node is not
+//! active are ignored, and timers and subscriptions go on in every state until they are destroyed.
+//! The differences: a callback that returns an error leaves the node in its state, as rclcpp's
+//! `FAILURE` does, unless [`on_error`](LifecycleBuilder::on_error) handles errors; a panic is the
+//! node's failure as always; the transitional states cannot be seen, because one callback is one
+//! event.
 //!
 //! A [restart](crate::Graph::create_restartable_node) of the callback group that runs the
 //! transitions takes the node back to unconfigured, unless it is finalized: no transition ran for
@@ -20,14 +22,18 @@
 
 use crate::context::Context;
 use crate::event_loop::{BoxError, CallbackResult};
-use crate::graph::GoneError;
+use crate::graph::{CreatePublisherError, GoneError, GraphBuilder};
+use crate::lock::lock;
 use crate::message::Message;
 use crate::node::Node;
+use crate::qos::QoS;
+use crate::service::CreateServiceError;
+use crate::table::Table;
 use crate::topic::{PublishError, Publisher};
 use ringspin_derive::Digest;
 use ringspin_ringbuf::Counter;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use thiserror::Error;
 
 /// Limit of the waiting requests.
@@ -103,28 +109,79 @@ impl Shared {
     }
 }
 
+/// The lifecycles of the nodes of a graph, by node index.
+#[derive(Default)]
+struct Lifecycles(Table<usize, OfNode>);
+
+/// The lifecycle of a node, which its publishers may ask for before it is created.
+#[derive(Default)]
+struct OfNode {
+    shared: Arc<Shared>,
+    is_created: bool,
+}
+
+impl GraphBuilder {
+    /// The lifecycle of a node that exists.
+    fn lifecycle_of(&mut self, node_index: usize) -> &mut OfNode {
+        self.at_node_end(|builder, index, _| {
+            builder.feature::<Lifecycles>().0.remove(index);
+        });
+        let lifecycles = &mut self.feature::<Lifecycles>().0;
+        if !lifecycles.contains(node_index) {
+            lifecycles.insert(node_index, OfNode::default());
+        }
+        &mut lifecycles[node_index]
+    }
+}
+
 type Callback<S> = Box<dyn FnMut(&mut S, &mut Context<'_>) -> Result<(), BoxError> + Send>;
 
 impl<S: Send + 'static> Node<S> {
     /// Begins to give this node a lifecycle, with the transitions running in this callback group.
     ///
+    /// Other nodes change it by the node's services, which ROS 2 knows as those of
+    /// `lifecycle_msgs`: `~/change_state` with a [`Transition`], which answers whether it
+    /// succeeded (`bool`), and `~/get_state` with `()`, which answers a [`LifecycleState`].
+    ///
+    /// The callbacks may create and destroy what the node has while it is configured, through a
+    /// clone of its handle:
+    ///
     /// ```
-    /// # use ringspin_executor::{Graph, QoS};
-    /// # let node = Graph::new().create_node("camera", 0)?;
-    /// let out = node.create_publisher::<u32>("image", QoS::sensor_data())?;
-    /// let lifecycle = node
-    ///     .lifecycle()
-    ///     .on_configure(|exposures: &mut u32, _| *exposures = 0)
+    /// # use ringspin_executor::{Graph, Message, QoS, Subscription};
+    /// # let node = Graph::new().create_node("camera", None)?;
+    /// let own = node.clone();
+    /// node.lifecycle()
+    ///     .on_configure(move |trigger: &mut Option<Subscription>, _| {
+    ///         let image = own.create_lifecycle_publisher("image", QoS::sensor_data())?;
+    ///         let qos = QoS::default();
+    ///         let expose = own.create_subscription("trigger", qos, move |_, n: &Message<u32>, _| {
+    ///             image.publish(**n) // ignored unless the node is active
+    ///         })?;
+    ///         *trigger = Some(expose);
+    ///         Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+    ///     })
+    ///     .on_cleanup(|trigger, _| trigger.take().iter().for_each(Subscription::destroy))
     ///     .create()?;
-    /// let out = lifecycle.publisher(out);
-    /// node.create_timer(std::time::Duration::from_millis(10), move |exposures, _| {
-    ///     *exposures += 1;
-    ///     out.publish(*exposures) // ignored unless the node is active
-    /// })?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn lifecycle(&self) -> LifecycleBuilder<'_, S> {
-        LifecycleBuilder { node: self, callbacks: [None, None, None, None, None] }
+        LifecycleBuilder { node: self, callbacks: Default::default(), on_error: None }
+    }
+
+    /// Creates a publisher that ignores messages while the node is not active; always, if it has no
+    /// [lifecycle](Self::lifecycle). For one with further options see [`Lifecycle::publisher`].
+    ///
+    /// # Errors
+    /// The errors of [`create_publisher`](Self::create_publisher).
+    pub fn create_lifecycle_publisher<M: Send + Sync + 'static>(
+        &self,
+        topic: &str,
+        qos: QoS,
+    ) -> Result<LifecyclePublisher<M>, CreatePublisherError> {
+        let publisher = self.create_publisher(topic, qos)?;
+        let mut builder = self.builder("a lifecycle publisher")?;
+        let shared = builder.lifecycle_of(self.node_index()).shared.clone();
+        Ok(LifecyclePublisher { publisher, shared, ignored: Arc::default() })
     }
 }
 
@@ -138,7 +195,10 @@ pub enum CreateLifecycleError {
         /// The node.
         node: String,
     },
-    /// The executor is gone.
+    /// One of its services was not created.
+    #[error(transparent)]
+    Service(#[from] CreateServiceError),
+    /// The node or the executor is gone.
     #[error(transparent)]
     Gone(#[from] GoneError),
 }
@@ -149,11 +209,12 @@ pub struct LifecycleBuilder<'a, S> {
     node: &'a Node<S>,
     /// Indexed by [`Transition`].
     callbacks: [Option<Callback<S>>; 5],
+    on_error: Option<Callback<S>>,
 }
 
 impl<S: Send + 'static> LifecycleBuilder<'_, S> {
-    /// Calls `callback` to configure. If it returns an error, the node stays as it was, which holds
-    /// for the other transitions, too.
+    /// Calls `callback` to configure. If it returns an error, the node stays as it was, or is left
+    /// to [`on_error`](Self::on_error), which holds for the other transitions, too.
     pub fn on_configure<R: CallbackResult>(
         self,
         callback: impl FnMut(&mut S, &mut Context<'_>) -> R + Send + 'static,
@@ -193,34 +254,59 @@ impl<S: Send + 'static> LifecycleBuilder<'_, S> {
         self.on(Transition::Shutdown, callback)
     }
 
+    /// Calls `callback` when that of a transition has returned an error, to destroy what it left
+    /// behind. The node is unconfigured then, or finalized if `callback` returns an error, too: as
+    /// in `rclcpp_lifecycle` after a transition that returned `ERROR`. Without `callback` the node
+    /// stays in its state, as there after `FAILURE`.
+    pub fn on_error<R: CallbackResult>(
+        mut self,
+        callback: impl FnMut(&mut S, &mut Context<'_>) -> R + Send + 'static,
+    ) -> Self {
+        self.on_error = Some(boxed(callback));
+        self
+    }
+
     fn on<R: CallbackResult>(
         mut self,
         transition: Transition,
-        mut callback: impl FnMut(&mut S, &mut Context<'_>) -> R + Send + 'static,
+        callback: impl FnMut(&mut S, &mut Context<'_>) -> R + Send + 'static,
     ) -> Self {
-        let callback = move |state: &mut S, cx: &mut Context<'_>| callback(state, cx).into_result();
-        self.callbacks[transition as usize] = Some(Box::new(callback));
+        self.callbacks[transition as usize] = Some(boxed(callback));
         self
     }
 
     /// Creates the lifecycle; the node is unconfigured.
     ///
     /// # Errors
-    /// [`CreateLifecycleError`] if the node has one already, or the graph is frozen.
+    /// [`CreateLifecycleError`] if the node has one already, or it or the executor is gone.
     pub fn create(self) -> Result<Lifecycle, CreateLifecycleError> {
-        let Self { node, mut callbacks } = self;
+        let Self { node, callbacks, on_error } = self;
+        let shared = {
+            let mut builder = node.builder("a lifecycle")?;
+            let of_node = builder.lifecycle_of(node.node_index());
+            if of_node.is_created {
+                return Err(CreateLifecycleError::Duplicate { node: node.full_name().into() });
+            }
+            of_node.shared.clone()
+        };
+        // Never contended: one event loop runs all that lock it.
+        let transitions =
+            Arc::new(Mutex::new(Transitions { callbacks, on_error, shared: shared.clone() }));
+        let (on_call, current) = (transitions.clone(), shared.clone());
+        let change = move |state: &mut S, transition: &Transition, cx: &mut Context<'_>| {
+            lock(&on_call).run(*transition, state, cx)
+        };
+        let change = node.create_service("~/change_state", QoS::services(), change)?;
+        let get = move |_: &mut S, (): &(), _: &mut Context<'_>| current.state();
+        node.create_service("~/get_state", QoS::services(), get)
+            .inspect_err(|_| change.destroy())?;
         let mut builder = node.builder("a lifecycle")?;
-        let (topic, has_one) = node.internal_topic(&mut builder, "lifecycle");
-        if has_one {
-            return Err(CreateLifecycleError::Duplicate { node: node.full_name().into() });
-        }
+        builder.lifecycle_of(node.node_index()).is_created = true;
+        let (topic, _) = node.internal_topic(&mut builder, "lifecycle");
         let requests = node.internal_publisher(&mut builder, &topic);
-        let shared = Arc::<Shared>::default();
-        let current = shared.clone();
         let on_request =
             move |state: &mut S, transition: &Message<Transition>, cx: &mut Context<'_>| {
-                let callback = callbacks[**transition as usize].as_mut();
-                run(**transition, &current, cx, |cx| callback.map_or(Ok(()), |f| f(state, cx)));
+                lock(&transitions).run(**transition, state, cx);
             };
         node.internal_subscription(&mut builder, &topic, "lifecycle", REQUESTS_MAX, on_request);
         let restarted = shared.clone();
@@ -237,22 +323,45 @@ impl<S> fmt::Debug for LifecycleBuilder<'_, S> {
     }
 }
 
-/// Runs one transition, if it is allowed, and moves on if its callback succeeds.
-fn run(
-    transition: Transition,
-    current: &Shared,
-    cx: &mut Context<'_>,
-    callback: impl FnOnce(&mut Context<'_>) -> Result<(), BoxError>,
-) {
-    let state = current.state();
-    let node = cx.node().to_owned();
-    let Some(next) = transition.from(state) else {
-        tracing::warn!(%node, "{transition:?} is not possible while the node is {state:?}");
-        return;
-    };
-    match callback(cx) {
-        Ok(()) => current.set(next),
-        Err(error) => tracing::warn!(%node, "{transition:?} failed, it stays {state:?}: {error}"),
+fn boxed<S, R: CallbackResult>(
+    mut callback: impl FnMut(&mut S, &mut Context<'_>) -> R + Send + 'static,
+) -> Callback<S> {
+    Box::new(move |state, cx| callback(state, cx).into_result())
+}
+
+/// The transitions of a node.
+struct Transitions<S> {
+    callbacks: [Option<Callback<S>>; 5],
+    on_error: Option<Callback<S>>,
+    shared: Arc<Shared>,
+}
+
+impl<S> Transitions<S> {
+    /// Runs one transition, if it is allowed, and moves on if its callback succeeds, which is
+    /// returned.
+    fn run(&mut self, transition: Transition, state: &mut S, cx: &mut Context<'_>) -> bool {
+        let current = self.shared.state();
+        let node = cx.node().to_owned();
+        let Some(next) = transition.from(current) else {
+            tracing::warn!(%node, "{transition:?} is not possible while the node is {current:?}");
+            return false;
+        };
+        let callback = &mut self.callbacks[transition as usize];
+        let Err(error) = callback.as_mut().map_or(Ok(()), |callback| callback(state, cx)) else {
+            self.shared.set(next);
+            return true;
+        };
+        let next = match self.on_error.as_mut().map(|on_error| on_error(state, cx)) {
+            None => current,
+            Some(Ok(())) => LifecycleState::Unconfigured,
+            Some(Err(error)) => {
+                tracing::error!(%node, "failed to handle the error of a transition: {error}");
+                LifecycleState::Finalized
+            }
+        };
+        tracing::warn!(%node, "{transition:?} failed, the node is {next:?}: {error}");
+        self.shared.set(next);
+        false
     }
 }
 
@@ -280,7 +389,8 @@ impl Lifecycle {
         self.requests.publish(transition)
     }
 
-    /// A publisher that ignores messages while the node is not active.
+    /// A publisher that ignores messages while the node is not active; see
+    /// [`Node::create_lifecycle_publisher`].
     pub fn publisher<M: Send + Sync + 'static>(
         &self,
         publisher: Publisher<M>,

@@ -24,6 +24,7 @@ mod middleware;
 mod parameters;
 mod qos;
 mod random;
+mod reconfiguration;
 mod services;
 mod slots;
 mod spinning;

@@ -410,8 +410,9 @@ where
         self.receiver.pending()
     }
 
-    fn remains(self: Box<Self>) -> Option<Box<dyn Remains>> {
-        Some(self.receiver.remains())
+    fn remains(mut self: Box<Self>) -> Option<Box<dyn Remains>> {
+        self.receiver.detach();
+        Some(Box::new(self.receiver))
     }
 
     fn entry_line(&self) -> Option<EntryLine> {

@@ -279,13 +279,18 @@ impl Worker {
         None
     }
 
-    /// Dispatches the events that are ready now, and none that become ready meanwhile, until `done`
-    /// says so. Returns how many there were.
-    pub fn dispatch_ready(&mut self, mut done: impl FnMut() -> bool) -> u64 {
+    /// Dispatches on `thread` the events that are ready now, and none that become ready meanwhile,
+    /// until `done` says so. Returns how many there were.
+    pub fn dispatch_ready(
+        &mut self,
+        thread: &mut WorkerThread,
+        mut done: impl FnMut() -> bool,
+    ) -> u64 {
         let mut left: Vec<usize> =
             (0..self.inbox.rings()).map(|index| self.ready_in(index)).collect();
         let mut dispatched = 0;
         while left.iter().any(|&events| events > 0) && !done() {
+            self.pass(thread);
             let Some(index) = self.pick() else {
                 break;
             };
@@ -563,7 +568,9 @@ impl Worker {
 
     /// Handles a token that is no callback's.
     fn control(&mut self, token: u32) {
-        let Some(control) = self.controls.get(&token) else { return };
+        let Some(control) = self.controls.get(&token) else {
+            return self.discard_arrived(token);
+        };
         match control {
             Control::TimerChanged { timer } => self.timers.changed(*timer),
             Control::Retirement { loop_index, notifier } => {

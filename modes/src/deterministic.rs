@@ -269,6 +269,7 @@ impl Sequencer {
                 if stop.is_stopped() {
                     break;
                 }
+                self.pass(&mut thread, monitor);
                 let taken = self.worker.take_ready();
                 if let Some(callback) = taken.and_then(|event| self.worker.dispatch_taken(event)) {
                     self.dispatched(callback, monitor)?;

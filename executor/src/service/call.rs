@@ -49,7 +49,7 @@ pub enum CallRefusal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// The server dropped the request, or failed while it handled it.
+    /// The server dropped the request, failed while it handled it, or was destroyed before.
     #[error("the service dropped the request without an answer")]
     Unanswered,
     /// The server's node is isolated after a failure.

@@ -20,6 +20,7 @@ use crate::info::ClientInfo;
 use crate::middleware::RemoteClient;
 use crate::node::Node;
 use crate::qos::QoS;
+use crate::remains::Remains;
 use crate::remote::RemoteNotifier;
 use crate::stop;
 use crate::time::{Clock, NodeClock, Time};
@@ -394,6 +395,23 @@ where
 
     fn retire(&mut self) {
         self.shared.stop();
+    }
+
+    fn remains(mut self: Box<Self>) -> Option<Box<dyn Remains>> {
+        self.shared.stop();
+        self.receiver.detach();
+        Some(self)
+    }
+}
+
+impl<S, Q, P> Remains for ClientEntity<S, Q, P>
+where
+    S: Send + 'static,
+    Q: Send + Sync + 'static,
+    P: Send + Sync + 'static,
+{
+    fn drain(&mut self, port: usize) -> u64 {
+        if port == RESPONSES { self.receiver.drain_with(|_| ()) } else { 0 }
     }
 }
 

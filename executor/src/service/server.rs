@@ -86,8 +86,22 @@ where
         self.receiver.pending()
     }
 
-    fn remains(self: Box<Self>) -> Option<Box<dyn Remains>> {
-        Some(self.receiver.remains())
+    fn remains(mut self: Box<Self>) -> Option<Box<dyn Remains>> {
+        self.receiver.detach();
+        Some(Box::new(Unanswered(self.receiver)))
+    }
+}
+
+/// The requests for a server that was destroyed.
+struct Unanswered<Q, P>(SubscriptionReceiver<Request<Q, P>>);
+
+impl<Q, P> Remains for Unanswered<Q, P>
+where
+    Q: Send + Sync + 'static,
+    P: Send + Sync + 'static,
+{
+    fn drain(&mut self, _port: usize) -> u64 {
+        self.0.drain_with(|request| request.reply_to.send(Err(CallError::Unanswered)))
     }
 }
 

@@ -27,20 +27,25 @@ pub(crate) struct SubscriptionReceiver<M> {
 
 impl<M: Send + Sync + 'static> Remains for SubscriptionReceiver<M> {
     fn drain(&mut self, _port: usize) -> u64 {
-        let mut drained = 0;
-        // The dropped values are the user's.
-        while catch_panic(|| self.queue.take().is_some()) != Ok(false) {
-            drained += 1;
-        }
-        drained
+        self.drain_with(|_| ())
     }
 }
 
 impl<M: Send + Sync + 'static> SubscriptionReceiver<M> {
-    /// The queue alone, when the subscription was destroyed.
-    pub(crate) fn remains(mut self) -> Box<dyn Remains> {
+    /// Leaves the queue alone, when the subscription was destroyed.
+    pub(crate) fn detach(&mut self) {
         self.remote = None;
-        Box::new(self)
+    }
+
+    /// Drops what waits in the queue, each after `end`; returns the number of messages.
+    pub(crate) fn drain_with(&mut self, mut end: impl FnMut(&M)) -> u64 {
+        let mut drained = 0;
+        // The dropped values are the user's.
+        let mut drain_one = || self.take_unheld().map(|message| end(&message)).is_some();
+        while catch_panic(&mut drain_one) != Ok(false) {
+            drained += 1;
+        }
+        drained
     }
 
     /// The next message to be kept, unless it is older than its lifespan; that is counted.

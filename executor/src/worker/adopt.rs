@@ -19,28 +19,38 @@ impl Worker {
     /// two events.
     #[cold]
     pub(crate) fn adopt(&mut self) -> bool {
-        let changes = self.link.changes.take();
-        let is_changed = changes.iter().any(Change::is_visible);
-        for change in changes {
-            match change {
-                Change::AddLoop(new) => self.add_loop(new),
-                Change::AddCallback(new) => self.add_callback(*new),
-                Change::AddControl { token, loop_index, control, notifier, starts } => {
-                    self.add_control(token, loop_index, control, notifier, starts);
-                }
-                Change::Body(loop_index, change) => change(&mut *self.bodies[loop_index]),
-                Change::RemoveEntity { loop_index, entity, callbacks } => {
-                    self.remove_entity(loop_index, entity, &callbacks);
-                }
-                Change::RemoveLoop { id, loop_index, ring, retirement } => {
-                    self.remove_loop((id, loop_index), ring, retirement);
-                }
-                Change::FreeToken(token) => self.free_token(token),
+        let mut is_changed = false;
+        loop {
+            let changes = self.link.changes.take();
+            let is_done = changes.is_empty();
+            is_changed |= changes.iter().any(Change::is_visible);
+            changes.into_iter().for_each(|change| self.apply(change));
+            // Afterwards: tokens were freed, and rings and tokens of these changes are there by
+            // now.
+            self.inbox.adopt();
+            // Dropped values may have held the last handles of others, which go with them.
+            if is_done {
+                return is_changed;
             }
         }
-        // Afterwards: tokens were freed, and rings and tokens of these changes are there by now.
-        self.inbox.adopt();
-        is_changed
+    }
+
+    fn apply(&mut self, change: Change) {
+        match change {
+            Change::AddLoop(new) => self.add_loop(new),
+            Change::AddCallback(new) => self.add_callback(*new),
+            Change::AddControl { token, loop_index, control, notifier, starts } => {
+                self.add_control(token, loop_index, control, notifier, starts);
+            }
+            Change::Body(loop_index, change) => change(&mut *self.bodies[loop_index]),
+            Change::RemoveEntity { loop_index, entity, callbacks } => {
+                self.remove_entity(loop_index, entity, &callbacks);
+            }
+            Change::RemoveLoop { id, loop_index, ring, retirement } => {
+                self.remove_loop((id, loop_index), ring, retirement);
+            }
+            Change::FreeToken(token) => self.free_token(token),
+        }
     }
 
     /// Tells the recorder of a change.
@@ -137,8 +147,8 @@ impl Worker {
         }
     }
 
-    /// Ends the calls of the callbacks of an entity. What is on its way to them is counted when
-    /// their tokens are freed.
+    /// Ends the calls of the callbacks of an entity, and drops what waits for them. What is on its
+    /// way to them is dropped when it arrives, or when their tokens are freed.
     fn remove_entity(&mut self, loop_index: usize, entity: u32, of: &[(CallbackId, u32)]) {
         let remains = self.bodies[loop_index].remove(entity);
         let remains = remains.unwrap_or_else(|panic| {
@@ -158,16 +168,25 @@ impl Worker {
             }
             let (port, remains) = (target.port as usize, remains.clone());
             self.leaving.insert(token, Leaving { callback, port, remains });
+            self.discard_arrived(token);
             self.record(|_| GraphChange::CallbackRemoved { callback });
         }
+    }
+
+    /// Drops what has arrived for a callback that was destroyed, and counts it.
+    pub(super) fn discard_arrived(&self, token: u32) {
+        let Some(Leaving { port, remains: Some(remains), .. }) = self.leaving.get(&token) else {
+            return;
+        };
+        let drained = lock(remains).drain(*port);
+        self.callback_counters[token as usize].discarded.add_by_owner(drained);
     }
 
     /// Nothing announces `token` any more.
     fn free_token(&mut self, token: u32) {
         let place = token as usize;
-        if let Some(Leaving { callback, port, remains }) = self.leaving.remove(&token) {
-            let drained = remains.as_ref().map_or(0, |remains| lock(remains).drain(port));
-            self.callback_counters[place].discarded.add_by_owner(drained);
+        self.discard_arrived(token);
+        if let Some(Leaving { callback, remains, .. }) = self.leaving.remove(&token) {
             if let Err(panic) = catch_panic(|| drop(remains)) {
                 self.shared.report_drop(&LoopName::default(), "the waiting messages", panic);
             }

@@ -21,21 +21,31 @@ impl Worker {
     /// [`ReadyOrder::Fifo`](crate::ReadyOrder::Fifo): for schedulers that dispatch in an order of
     /// their own. Two events of one callback must not change places.
     pub fn take_ready(&mut self) -> Option<ReadyEvent> {
+        loop {
+            let token = self.take_token()?;
+            if self.routes.get(token as usize).is_none_or(Route::is_unknown) {
+                self.adopt();
+            }
+            let route = self.routes.get(token as usize).copied().unwrap_or(Route::UNKNOWN);
+            if route.is_callback() || self.controls.contains_key(&token) {
+                let callback = route.is_callback().then_some(route.callback);
+                let event_loop = self.loops[route.loop_index as usize];
+                return Some(ReadyEvent { token, callback, event_loop });
+            }
+            // Of a callback that was destroyed. When its token is freed depends on other threads,
+            // so no scheduler may see it.
+            self.discard_arrived(token);
+        }
+    }
+
+    fn take_token(&mut self) -> Option<u32> {
         let index = self.pick()?;
         let turn = match self.is_simulated() {
             true => self.inbox.pop(index).map(Turn::Announced),
             false => self.next_turn(index),
         };
         self.rest(index);
-        let token = turn?.token();
-        if self.routes.get(token as usize).is_none_or(Route::is_unknown) {
-            self.adopt();
-        }
-        let Route { callback, loop_index, .. } = *self.routes.get(token as usize)?;
-        // The loop of a token whose callback was destroyed may be gone as well.
-        let event_loop = *self.loops.get(loop_index as usize).or(self.loops.first())?;
-        let callback = Some(callback).filter(|callback| *callback != CallbackId::NONE);
-        Some(ReadyEvent { token, callback, event_loop })
+        turn.map(Turn::token)
     }
 
     /// Dispatches an event that was taken; `None` if it has no callback any more, for example

@@ -156,7 +156,7 @@ pub(crate) fn run_ready(worker: &mut Worker, clock: &RosClock, stop: &StopHandle
     worker.pass(&mut thread);
     let now = note_time(clock, worker);
     while worker.expire_one(now) {}
-    worker.dispatch_ready(|| stop.is_stopped())
+    worker.dispatch_ready(&mut thread, || stop.is_stopped())
 }
 
 /// Has the kernel wake this thread when its sleep ends, not up to 50 microseconds later.

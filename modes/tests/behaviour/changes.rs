@@ -3,8 +3,8 @@
 use crate::{Log, entries, in_every_mode, log, spawn_beside};
 use ringspin_executor::{
     CallError, Context, CreateNodeError, CreatePublisherError, CreateTimerError, Graph,
-    GraphChange, GuardCondition, Input, Latest, Message, Node, QoS, Responder, SubscriptionEvents,
-    Timer, Transition, Trigger, rand_core,
+    GraphChange, GuardCondition, Input, Latest, Message, Node, QoS, Reply, Responder, Subscription,
+    SubscriptionEvents, Timer, Transition, Trigger, rand_core,
 };
 use ringspin_modes::{Executor, Mode};
 use ringspin_simulation::Job;
@@ -541,6 +541,87 @@ fn calls_of_a_destroyed_server_end_with_an_error() {
         let ends = entries(&ends);
         assert!(ends.iter().any(|end| end.is_ok()), "{ends:?}");
     });
+}
+
+#[test]
+fn calls_that_wait_for_a_destroyed_server_end_with_an_error() {
+    in_every_mode(|mut executor| {
+        const CALLS: u64 = 3;
+        let ends: Log<Result<u8, CallError>> = log();
+        let qos = QoS::services();
+        let server = executor.create_node("server", ()).unwrap();
+        let service = server.create_service("double", qos, |(), n: &u8, _| 2 * *n).unwrap();
+        let node = executor.create_node("client", ends.clone()).unwrap();
+        let client = node.create_client::<u8, u8>("double", qos).unwrap();
+        node.create_one_shot_timer(MS, move |_, _| {
+            for n in 0..CALLS {
+                let note =
+                    |ends: &mut Log<_>, reply: Result<Reply<u8>, _>, cx: &mut Context<'_>| {
+                        let mut ends = ends.lock().unwrap();
+                        ends.push(reply.map(|reply| *reply));
+                        if ends.len() as u64 == CALLS {
+                            cx.stop();
+                        }
+                    };
+                client.call(n as u8, note).unwrap();
+            }
+            service.destroy();
+        })
+        .unwrap();
+        executor.spin_for(Duration::from_secs(60)).unwrap();
+        let ends = entries(&ends);
+        let lost = ends.iter().filter(|end| **end == Err(CallError::Unanswered)).count() as u64;
+        let answered = ends.iter().filter(|end| end.is_ok()).count() as u64;
+        assert_eq!((lost + answered, ends.len() as u64), (CALLS, CALLS), "{ends:?}");
+        // One worker has no time to answer in between.
+        assert!(lost == CALLS || executor.statistics().workers.len() > 1, "{ends:?}");
+        spin_until_all_count(&mut executor, 1 + CALLS + CALLS);
+    });
+}
+
+#[test]
+fn destroyed_subscription_is_not_called_for_what_was_ready() {
+    for mode in [Mode::SingleCore, Mode::Deterministic(Default::default())] {
+        let mut executor = Executor::new(mode);
+        let heard: Log<&str> = log();
+        let node = executor.create_node("node", heard.clone()).unwrap();
+        let out = node.create_publisher::<u8>("numbers", QoS::default()).unwrap();
+        let second: Arc<OnceLock<Subscription>> = Arc::default();
+        let destroyed = second.clone();
+        node.create_subscription("numbers", QoS::default(), move |heard, _: &Message<u8>, _| {
+            heard.lock().unwrap().push("first");
+            destroyed.get().unwrap().destroy();
+        })
+        .unwrap();
+        let on_second = |heard: &mut Log<_>, _: &Message<u8>, _: &mut Context<'_>| {
+            heard.lock().unwrap().push("second");
+        };
+        let subscription = node.create_subscription("numbers", QoS::default(), on_second).unwrap();
+        assert!(second.set(subscription).is_ok());
+        executor.freeze().unwrap();
+        while executor.spin_some().unwrap() > 0 {}
+        out.publish(1).unwrap();
+        while executor.spin_some().unwrap() > 0 {}
+        assert_eq!(entries(&heard), ["first"]);
+        spin_until_all_count(&mut executor, 2);
+    }
+}
+
+/// Publishers and clients that only a destroyed callback holds end with it, at one point of the
+/// trace.
+#[test]
+fn handles_in_a_destroyed_callback_end_with_it() {
+    let mut executor = Executor::deterministic(Default::default()).with_trace();
+    let node = executor.create_node("node", ()).unwrap();
+    let client = node.create_client::<u8, u8>("service", QoS::services()).unwrap();
+    let inner = move |_: &mut (), _: &Message<u8>, _: &mut Context<'_>| drop(client.clone());
+    let subscription = node.create_subscription("numbers", QoS::default(), inner).unwrap();
+    node.create_one_shot_timer(MS, move |_, _| subscription.destroy()).unwrap();
+    node.create_one_shot_timer(MS, |_, _| ()).unwrap();
+    executor.spin().unwrap();
+    let trace = executor.take_trace().unwrap();
+    // The subscription, the client, and its timeouts.
+    assert_eq!(trace.changes.iter().map(|(after, _)| *after).collect::<Vec<_>>(), [1, 1, 1]);
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub use error::{
     IncompatibleQosError, InterceptError, MiddlewareError, SetDeadlineError, SetPriorityError,
     TooLargeError, TypeMismatchError,
 };
-pub use frozen::{Frozen, Monitor, Plan, ReadyOrder, TimeSource};
+pub use frozen::{Frozen, LatePlace, LatePlacement, Monitor, Plan, ReadyOrder, TimeSource};
 
 use crate::control::{CallbackCounters, FailurePolicy, Failures};
 use crate::departure::Departures;
@@ -384,7 +384,14 @@ impl GraphBuilder {
         topics.chain(self.queues.iter().cloned()).collect()
     }
 
-    fn add_loop<S: Send + 'static>(&mut self, info: LoopInfo, body: Body<S>) -> LoopId {
+    /// Adds a loop, to this place if the graph runs.
+    fn add_loop<S: Send + 'static>(
+        &mut self,
+        mut info: LoopInfo,
+        body: Body<S>,
+        LatePlace { worker, priority }: LatePlace,
+    ) -> LoopId {
+        info.priority = priority;
         let id = LoopId(self.loop_ids);
         self.loop_ids += 1;
         self.version += 1;
@@ -392,7 +399,7 @@ impl GraphBuilder {
         self.loops.insert(id, Arc::new(info));
         self.bodies.insert(id, Box::new(body));
         self.entities.insert(id, EntityPlaces::default());
-        self.added.loops.push(id);
+        self.added.loops.push((id, worker));
         id
     }
 
@@ -407,13 +414,20 @@ impl GraphBuilder {
         if !self.node_names.insert(name.into()) {
             return Err(CreateNodeError::Duplicate { name: name.into() });
         }
+        let place = match &self.running {
+            None => LatePlace::default(),
+            Some(running) => (running.late)(name, "", None).ok_or_else(|| {
+                self.node_names.remove(name);
+                CreateNodeError::NoCore { name: name.into() }
+            })?,
+        };
         connect(self, name).inspect_err(|_| {
             self.node_names.remove(name);
         })?;
         let index = self.next_node_index();
         self.node_indices += 1;
         self.policies.insert(index, None);
-        Ok(self.add_loop(LoopInfo::new(name, "", index), body))
+        Ok(self.add_loop(LoopInfo::new(name, "", index), body, place))
     }
 
     /// Adds a callback group to `node`.
@@ -433,7 +447,12 @@ impl GraphBuilder {
         if !self.node_names.insert(name.clone()) {
             return Err(CreateGroupError::Duplicate { name });
         }
-        Ok(self.add_loop(info, body))
+        let place = self.running.as_ref().and_then(|running| {
+            let first = self.loops.iter().find(|(_, of)| of.node_index == node_index);
+            let of_node = first.and_then(|(first, _)| running.worker_of(first));
+            (running.late)(node, group, of_node)
+        });
+        Ok(self.add_loop(info, body, place.unwrap_or_default()))
     }
 
     /// Adds a callback to `event_loop` and returns its number.

@@ -91,8 +91,9 @@ pub use event_loop::CallbackResult;
 pub use graph::{
     AddInputError, CreateGroupError, CreateNodeError, CreatePublisherError,
     CreateSubscriptionError, CreateTimerError, DepthError, FreezeError, Frozen, FrozenError,
-    GoneError, Graph, IncompatibleQosError, InterceptError, MiddlewareError, Monitor, Plan,
-    ReadyOrder, SetDeadlineError, SetPriorityError, TimeSource, TooLargeError, TypeMismatchError,
+    GoneError, Graph, IncompatibleQosError, InterceptError, LatePlace, LatePlacement,
+    MiddlewareError, Monitor, Plan, ReadyOrder, SetDeadlineError, SetPriorityError, TimeSource,
+    TooLargeError, TypeMismatchError,
 };
 pub use guard_condition::GuardCondition;
 pub use info::{CallbackInfo, ClientInfo, GraphInfo, LoopInfo, ServiceInfo, TopicInfo};

@@ -205,6 +205,12 @@ impl Worker {
         thread.pass() && self.adopt()
     }
 
+    /// Whether it has never had a loop: it is for those that are created later.
+    #[inline]
+    pub fn has_no_loop(&self) -> bool {
+        self.loops.is_empty()
+    }
+
     /// Counts a search that found no event.
     #[inline]
     pub fn count_idle(&self) {

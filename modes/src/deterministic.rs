@@ -304,7 +304,7 @@ impl Sequencer {
     fn turn(&mut self, monitor: &Monitor) -> Result<Turn, Box<SpinError>> {
         let dispatched = match self.virtual_cores.is_some() {
             false => self.worker.dispatch_next(),
-            true => self.dispatch_pending()?,
+            true => self.dispatch_pending(monitor)?,
         };
         if let Some(callback) = dispatched {
             self.dispatched(callback, monitor)?;
@@ -366,15 +366,18 @@ impl Sequencer {
 
     /// Dispatches the next event of the virtual_cores.
     #[inline(never)]
-    fn dispatch_pending(&mut self) -> Result<Option<CallbackId>, Box<SpinError>> {
+    fn dispatch_pending(
+        &mut self,
+        monitor: &Monitor,
+    ) -> Result<Option<CallbackId>, Box<SpinError>> {
         let now = self.now();
         let Self { virtual_cores, worker, breaker, timing, sim_network, inputs, instant, .. } =
             self;
         let Some(virtual_cores) = virtual_cores else { return Ok(None) };
-        virtual_cores.take_over(worker, now);
+        virtual_cores.take_over(worker, now, monitor);
         if virtual_cores.sweeps() {
             while worker.expire_one(now) {}
-            virtual_cores.take_over(worker, now);
+            virtual_cores.take_over(worker, now, monitor);
         }
         loop {
             let pending = match breaker {
@@ -386,11 +389,11 @@ impl Sequencer {
                         && inputs.deliver_one(now)? =>
                 {
                     instant.caused();
-                    virtual_cores.take_over(worker, now);
+                    virtual_cores.take_over(worker, now, monitor);
                     continue;
                 }
                 Some(breaker) => {
-                    virtual_cores.choose(breaker, worker, now).map_err(SpinError::from)?
+                    virtual_cores.choose(breaker, worker, now, monitor).map_err(SpinError::from)?
                 }
             };
             let Some(pending) = pending else { return Ok(None) };
@@ -420,7 +423,7 @@ impl Sequencer {
             if callback.is_some() {
                 return Ok(callback);
             }
-            virtual_cores.take_over(worker, now);
+            virtual_cores.take_over(worker, now, monitor);
         }
     }
 

@@ -7,7 +7,7 @@ use crate::deterministic::{
 use crate::error::{Panicked, SpinError};
 use crate::live_clock::End;
 pub use crate::mapping::allowed_cores;
-use crate::mapping::{CorePlan, Mapping};
+use crate::mapping::{CorePlan, Mapping, Placement};
 use crate::memory;
 pub use crate::mode::{Mode, ModeError, UnknownModeError};
 use crate::plan;
@@ -180,7 +180,7 @@ impl Executor {
         match self.mode.clone() {
             Mode::SingleCore => self.start_live(&info, None),
             Mode::MultiCore(mapping) => {
-                let cores = plan::cores(&info, mapping.as_ref())?;
+                let cores = plan::place(&info, mapping.as_ref())?;
                 self.start_live(&info, Some(cores))
             }
             Mode::Deterministic(simulation) => self.start_deterministic(&simulation, &info),
@@ -191,18 +191,22 @@ impl Executor {
     fn start_live(
         &mut self,
         info: &GraphInfo,
-        cores: Option<Vec<CorePlan>>,
+        cores: Option<(Vec<CorePlan>, Placement)>,
     ) -> Result<Running, SpinError> {
         let order = info.topological_order();
         let workers = match &cores {
-            Some(cores) => cores.iter().map(|core| core.in_order(&order)).collect(),
+            Some((cores, _)) => cores.iter().map(|core| core.in_order(&order)).collect(),
             None => vec![order],
         };
+        let mut plan = Plan::new(workers, self.live_order);
+        let cores = cores.map(|(cores, placement)| {
+            plan.late = placement.into_late();
+            cores
+        });
         if Follower::new(&self.deterministic.chains, info)?.is_some() {
             return Err(ChainError::Live.into());
         }
         let clock = self.live_clock()?;
-        let plan = Plan { workers, order: self.live_order };
         let (monitor, mut workers, _) =
             self.freeze_graph(&plan, &TimeSource::Live(clock.clone()))?;
         workers.iter().for_each(|worker| clock.wake(worker.ready_set().clone()));
@@ -229,7 +233,8 @@ impl Executor {
         let follower = Follower::new(&self.deterministic.chains, info)?;
         let causes = is_traced || follower.is_some();
         let setting = Setting::new(simulation, info, causes, deviations_max)?;
-        let plan = Plan { workers: vec![info.topological_order()], order: ReadyOrder::Fifo };
+        let mut plan = Plan::new(vec![info.topological_order()], ReadyOrder::Fifo);
+        plan.late = setting.late();
         let (monitor, mut workers, inputs) =
             self.freeze_graph(&plan, &TimeSource::Simulated(setting.sim_network.clone()))?;
         let recorder = self.recorders(&monitor.info(), workers.len())?.next();

@@ -7,6 +7,7 @@
 //! default_core = 0            # optional: where event loops go that no core names
 //! lock_memory = true          # optional: no page of the process may be swapped out (mlockall)
 //! use_isolated = true         # optional: the numbers of cores count the isolated cores, from 0
+//! later = ["/tracker"]        # optional: nodes (or groups) that may be created after the start
 //!
 //! [dispatch_priorities]       # optional: who goes first on its core, instead of what nodes say
 //! "/FrontLidarDriver" = 2     # 0 (normal) to 255 (first)
@@ -23,7 +24,11 @@
 //! An entry names a node (all of its callback groups; a name without the leading slash is
 //! relative to the root) or one callback group as `node:group`, where `node:` is the default
 //! group. The more specific entry wins. [`Mapping::resolve`] checks the mapping against the
-//! frozen graph and the cores of this process and fails with a way out rather than guess.
+//! graph at its start and the cores of this process and fails with a way out rather than guess.
+//!
+//! A node that is created while the executor runs goes where an entry names it, and else to the
+//! default core; a callback group follows its node unless an entry names it. An entry of a node
+//! that does not exist at the start is an error, unless the node is listed in `later`.
 //!
 //! # Two kinds of priority
 //! A dispatch priority is between the loops of one worker, live as on a virtual core: it selects
@@ -54,6 +59,7 @@ mod document;
 mod error;
 mod machine;
 mod names;
+mod placement;
 mod text;
 
 #[cfg(feature = "toml")]
@@ -66,6 +72,7 @@ pub use names::LoopName;
 
 use names::Entry;
 pub use names::loop_names;
+pub(crate) use placement::Placement;
 use ringspin_executor::{LoopId, WaitStrategy};
 #[cfg(feature = "toml")]
 use serde::{Deserialize, Serialize};
@@ -102,6 +109,9 @@ pub struct Mapping {
     /// Whether core numbers count the machine's isolated cores, from zero.
     #[cfg_attr(feature = "toml", serde(default, skip_serializing_if = "is_false"))]
     pub use_isolated: bool,
+    /// The nodes and callback groups that entries may name though they do not exist at the start.
+    #[cfg_attr(feature = "toml", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub later: Vec<String>,
     /// Whether all memory of the process is to stay resident while it runs live (mlockall).
     #[cfg_attr(feature = "toml", serde(default, skip_serializing_if = "is_false"))]
     pub lock_memory: bool,
@@ -297,6 +307,23 @@ impl Mapping {
         self
     }
 
+    /// Lets entries name these nodes and callback groups, though they may be created while the
+    /// executor runs.
+    ///
+    /// ```
+    /// use ringspin_modes::mapping::{LoopName, Mapping};
+    ///
+    /// let mapping = Mapping::new().default_core(0).core(1, ["/tracker"]).later(["/tracker"]);
+    /// let plan = mapping.resolve(&[LoopName { node: "/lidar", group: "" }], &[0, 1])?;
+    /// assert!(plan[1].loops.is_empty());
+    /// # Ok::<(), ringspin_modes::mapping::MappingError>(())
+    /// ```
+    #[must_use]
+    pub fn later<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
+        self.later.extend(names.into_iter().map(Into::into));
+        self
+    }
+
     /// Sets the core of the event loops that no core names; they run on its thread of lowest
     /// priority.
     #[must_use]
@@ -324,8 +351,9 @@ impl Mapping {
     /// Puts every event loop on exactly one core.
     ///
     /// `loops` are the loops of the frozen graph in creation order, `allowed_cores` the cores that
-    /// the operating system lets this process use. Threads without loops are left out; the plans
-    /// are sorted by core, then by falling priority. O(n log n) in loops and entries.
+    /// the operating system lets this process use. Threads that name nothing are left out unless
+    /// they are the default; the plans are sorted by core, then by falling priority. O(n log n) in
+    /// loops and entries.
     ///
     /// # Errors
     /// [`MappingError`]: the first problem found, cores before names.
@@ -336,7 +364,7 @@ impl Mapping {
     ) -> Result<Vec<CorePlan>, MappingError> {
         self.check_cores(allowed_cores)?;
         let entries = self.entries()?;
-        names::check(&entries, loops, |(core, _)| format!("core {core}"))?;
+        names::check(&entries, loops, &self.later, |(core, _)| format!("core {core}"))?;
         let default = self.default_thread();
         let mut by_thread: BTreeMap<ThreadKey, Vec<usize>> = BTreeMap::new();
         let mut unmapped = Vec::new();
@@ -348,6 +376,10 @@ impl Mapping {
         }
         if !unmapped.is_empty() {
             return Err(MappingError::Unmapped { loops: unmapped });
+        }
+        // For the nodes that are created later.
+        for thread in entries.into_values().chain(default) {
+            by_thread.entry(thread).or_default();
         }
         self.priorities(loops)?; // an error of these is one of the mapping, too
         let mut plans: Vec<CorePlan> = Vec::with_capacity(by_thread.len());
@@ -379,7 +411,7 @@ impl Mapping {
                 return Err(DispatchPriorityError::Twice { entry: entry.to_string() });
             }
         }
-        names::check(&entries, loops, |_| "`dispatch_priorities`".into())?;
+        names::check(&entries, loops, &self.later, |_| "`dispatch_priorities`".into())?;
         let priority =
             |(index, name): (usize, &LoopName<'_>)| Some((index, names::of_loop(&entries, *name)?));
         Ok(loops.iter().enumerate().filter_map(priority).collect())

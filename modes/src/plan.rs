@@ -2,9 +2,10 @@
 
 use crate::deterministic::Cores;
 use crate::error::SpinError;
-use crate::mapping::{CorePlan, Machine, Mapping, loop_names};
+use crate::mapping::{CorePlan, Machine, Mapping, Placement, loop_names};
 use crate::mode::Mode;
 use ringspin_executor::{FreezeError, Graph, GraphInfo, LoopId, SetPriorityError};
+use std::fmt::Display;
 
 /// The mapping of the cores, or of the virtual ones.
 fn mapping_of(mode: &Mode) -> Option<&Mapping> {
@@ -47,24 +48,30 @@ pub(crate) fn locks_memory(mode: &Mode) -> bool {
 /// # Errors
 /// [`SpinError::Mapping`].
 pub fn cores(info: &GraphInfo, mapping: Option<&Mapping>) -> Result<Vec<CorePlan>, SpinError> {
+    Ok(place(info, mapping)?.0)
+}
+
+/// Resolves the mapping like [`cores`]; also returns where later loops go.
+pub(crate) fn place(
+    info: &GraphInfo,
+    mapping: Option<&Mapping>,
+) -> Result<(Vec<CorePlan>, Placement), SpinError> {
     let names = loop_names(info);
     let machine = Machine::this();
-    let default;
-    let mapping = match mapping {
-        Some(mapping) => mapping,
-        None => {
-            default = Mapping::round_robin(&names, &machine.allowed);
-            &default
-        }
+    let refused = |error: &dyn Display| SpinError::Mapping(error.to_string());
+    let given = match mapping {
+        Some(mapping) => mapping.on_machine(&machine).map_err(|error| refused(&error))?,
+        None => Mapping::round_robin(&names, &machine.allowed),
     };
-    let placed = mapping.on_machine(&machine);
-    let placed = placed.map_err(|error| SpinError::Mapping(error.to_string()))?;
-    let plan = placed.resolve(&names, &machine.cores());
-    let mut plan = plan.map_err(|error| SpinError::Mapping(error.to_string()))?;
+    let mut plan = given.resolve(&names, &machine.cores()).map_err(|error| refused(&error))?;
     if plan.is_empty() {
         // For the nodes that are created later.
         let core = machine.allowed.first().copied().unwrap_or_default();
         plan.push(CorePlan { core, priority: None, wait: None, loops: Vec::new() });
     }
-    Ok(plan)
+    let placement = match mapping {
+        Some(_) => Placement::new(&given, &plan),
+        None => Placement::in_turn(plan.len(), given.cores.iter().map(|of| of.nodes.len()).sum()),
+    };
+    Ok((plan, placement))
 }

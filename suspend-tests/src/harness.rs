@@ -66,7 +66,7 @@ impl Running {
     /// Freezes `graph`; `before` is called between that and the start of the worker.
     pub(crate) fn start(graph: &Graph, order: ReadyOrder, before: impl FnOnce()) -> Self {
         let loops = graph.info().loops.keys().collect();
-        let plan = Plan { workers: vec![loops], order };
+        let plan = Plan::new(vec![loops], order);
         let stop = StopHandle::default();
         let clock = Arc::new(LiveClock::start());
         let time = TimeSource::Live(clock.clone());

@@ -21,7 +21,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// Parts that were added to the graph, and are not connected to a worker yet.
 #[derive(Default)]
 pub(super) struct Added {
-    pub(super) loops: Vec<LoopId>,
+    /// With their workers, if the graph runs.
+    pub(super) loops: Vec<(LoopId, usize)>,
     pub(super) callbacks: Vec<CallbackId>,
     /// Changes of the bodies of loops that a worker has.
     bodies: Vec<(LoopId, BodyChange)>,
@@ -142,8 +143,8 @@ impl GraphBuilder {
         let ended =
             added.removed_nodes.iter().filter_map(|node| running.failures.remove_node(*node));
         let ended: Vec<_> = ended.collect();
-        for id in &added.loops {
-            self.add_late_loop(&mut running, *id);
+        for (id, worker) in &added.loops {
+            self.add_late_loop(&mut running, *id, *worker);
         }
         for (event_loop, change) in added.bodies {
             running.change_body(event_loop, change);
@@ -151,7 +152,7 @@ impl GraphBuilder {
         for id in added.callbacks {
             ready.insert(id, running.add_callback(self.named(id), &self.clock));
         }
-        for id in added.loops {
+        for (id, _) in added.loops {
             running.add_retirement(id, self.loops[id].node_index);
         }
         if let Some(sim_network) = &running.sim_network
@@ -175,19 +176,16 @@ impl GraphBuilder {
     }
 
     /// Hands a new loop to a worker.
-    fn add_late_loop(&mut self, running: &mut Running, id: LoopId) {
+    fn add_late_loop(&mut self, running: &mut Running, id: LoopId, worker: usize) {
         let info = &self.loops[id];
         let node = info.node_index;
         if info.group.is_empty() {
             running.failures.add_node(node, self.policies[node].unwrap_or(running.policy));
         }
         let body = self.bodies.remove(id).expect("a new loop has no worker yet");
-        // A group is where its node is.
-        let first = self.loops.iter().find(|(_, of)| of.node_index == node);
-        let of_node = first.and_then(|(first, _)| running.worker_of(first));
         let events = 1; // the ring grows with its callbacks
         let name = self.loop_name(id);
-        running.add_loop(of_node.unwrap_or(0), (id, name), body, info.priority, events);
+        running.add_loop(worker, (id, name), body, info.priority, events);
     }
 
     /// Connects the topics that have new ends.

@@ -141,6 +141,15 @@ pub enum CreateNodeError {
         /// The fully qualified name by the rule.
         name: String,
     },
+    /// The executor runs by a mapping that has no core for the node.
+    #[error(
+        "failed to create node {name}: the mapping names no core for it, and has no default; name \
+         it under a `[[core]]` or set `default_core`"
+    )]
+    NoCore {
+        /// The fully qualified name.
+        name: String,
+    },
     /// The node or the executor is gone.
     #[error(transparent)]
     Gone(#[from] GoneError),

@@ -35,12 +35,37 @@ pub enum ReadyOrder {
 }
 
 /// The assignment of loops to workers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Plan {
     /// The loops of each worker, in the order of a [`ReadyOrder::RoundRobin`].
     pub workers: Vec<Vec<LoopId>>,
     /// The order in which each worker serves its loops.
     pub order: ReadyOrder,
+    /// Where loops go that are created later.
+    pub late: LatePlacement,
+}
+
+/// Decides where a loop goes that is created while the graph runs, given its node, its group, and
+/// the worker of its node if that has one. `None` refuses it. Called with the graph locked.
+pub type LatePlacement = Arc<dyn Fn(&str, &str, Option<usize>) -> Option<LatePlace> + Send + Sync>;
+
+/// The place of a loop that is created while the graph runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LatePlace {
+    /// The index of its worker in the plan.
+    pub worker: usize,
+    /// Its priority there; see [`Node::set_priority`](crate::Node::set_priority).
+    pub priority: u8,
+}
+
+impl Plan {
+    /// A plan by which later loops go to the worker of their node, and else to the first one.
+    pub fn new(workers: Vec<Vec<LoopId>>, order: ReadyOrder) -> Self {
+        let of_node = |_: &str, _: &str, of_node: Option<usize>| {
+            Some(LatePlace { worker: of_node.unwrap_or(0), priority: 0 })
+        };
+        Self { workers, order, late: Arc::new(of_node) }
+    }
 }
 
 /// The time of a frozen graph.
@@ -170,8 +195,7 @@ impl Graph {
             builder.digests.collect(sim_network.owner());
         }
         let simulated = sim_network.map(|sim_network| sim_network.clock().clone());
-        let mut running =
-            Running::new(plan.order, sim_network, clock.clone(), failures.clone(), policy);
+        let mut running = Running::new(plan, sim_network, clock.clone(), failures.clone(), policy);
         let shared = Shared {
             directory: builder.directory().clone(),
             failures: failures.clone(),

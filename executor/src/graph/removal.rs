@@ -160,7 +160,7 @@ impl GraphBuilder {
         self.entities.remove(id);
         match self.bodies.remove(id) {
             Some(body) => {
-                self.added.loops.retain(|other| *other != id);
+                self.added.loops.retain(|(other, _)| *other != id);
                 self.drop_later(body);
             }
             None => self.added.removed_loops.push(id),

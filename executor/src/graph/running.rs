@@ -1,7 +1,7 @@
 //! The workers of a running graph, as the graph sees them: where each loop is, and the changes that
 //! are being prepared.
 
-use super::{CallbackSpec, EventSource, ReadyOrder};
+use super::{CallbackSpec, EventSource, LatePlacement, Plan, ReadyOrder};
 use crate::calls::Calls;
 use crate::change::{BodyChange, Change, NewCallback, NewLoop, NewTimer, WorkerLink};
 use crate::control::{FailurePolicy, Failures};
@@ -29,6 +29,7 @@ pub(crate) struct Running {
     /// Of the nodes that have none of their own.
     pub(crate) policy: FailurePolicy,
     pub(crate) counters: Counters,
+    pub(crate) late: LatePlacement,
     workers: Vec<WorkerSide>,
     places: Table<LoopId, Place>,
     tokens: Table<CallbackId, u32>,
@@ -64,15 +65,24 @@ pub(crate) struct Named<'a> {
 
 impl Running {
     pub(crate) fn new(
-        order: ReadyOrder,
+        Plan { order, late, .. }: &Plan,
         sim_network: Option<&Arc<SimNetwork>>,
         clock: Arc<dyn Clock>,
         failures: Arc<Failures>,
         policy: FailurePolicy,
     ) -> Self {
-        let (sim_network, counters) = (sim_network.cloned(), Counters::default());
-        let (workers, places, tokens) = (Vec::new(), Table::new(), Table::new());
-        Self { order, sim_network, clock, failures, policy, counters, workers, places, tokens }
+        Self {
+            order: *order,
+            sim_network: sim_network.cloned(),
+            clock,
+            failures,
+            policy,
+            counters: Counters::default(),
+            late: late.clone(),
+            workers: Vec::new(),
+            places: Table::new(),
+            tokens: Table::new(),
+        }
     }
 
     /// The number of workers.

@@ -7,7 +7,7 @@ use crate::time::LiveClock;
 
 fn freeze(graph: &Graph) -> Frozen {
     let workers = vec![graph.info().topological_order()];
-    let plan = Plan { workers, order: ReadyOrder::RoundRobin };
+    let plan = Plan::new(workers, ReadyOrder::RoundRobin);
     let time = TimeSource::Live(Arc::new(LiveClock::start()));
     graph.freeze(&plan, &StopHandle::default(), FailurePolicy::IsolateNode, &time).unwrap()
 }

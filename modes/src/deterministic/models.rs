@@ -10,11 +10,11 @@ use std::time::Duration;
 
 /// A model as configuration, which is compared with a graph before a run.
 pub trait Model<R: ?Sized>: fmt::Debug + Any + Send + Sync {
-    /// Finds the parts of the graph that the model names; `None` if it has no effect there.
+    /// Finds the parts of the graph that the model names. It may name what does not exist yet.
     ///
     /// # Errors
-    /// The first name that the graph does not have, or the first value that cannot be.
-    fn resolve(&self, info: &GraphInfo, seed: u64) -> Result<Option<Box<R>>, BoxError>;
+    /// The first name that seems to be misspelt, or the first value that cannot be.
+    fn resolve(&self, info: &GraphInfo, seed: u64) -> Result<Box<R>, BoxError>;
 
     /// Whether `other` is a model of the same type with the same values.
     fn equals(&self, other: &dyn Any) -> bool;
@@ -22,6 +22,9 @@ pub trait Model<R: ?Sized>: fmt::Debug + Any + Send + Sync {
 
 /// How messages travel in one run.
 pub trait ResolvedLinks: Send {
+    /// The graph has changed: new parts follow the model as well, and the others go on as before.
+    fn extend(&mut self, info: &GraphInfo);
+
     /// Whether any edge to `callback` has a rule.
     fn is_linked(&self, callback: CallbackId) -> bool;
 
@@ -38,6 +41,9 @@ pub trait ResolvedLinks: Send {
 
 /// How long callbacks take in one run.
 pub trait ResolvedDurations: Send {
+    /// The graph has changed: new parts follow the model as well, and the others go on as before.
+    fn extend(&mut self, info: &GraphInfo);
+
     /// Whether any callback takes another time if it sends something.
     fn depends_on_sending(&self) -> bool;
 
@@ -76,71 +82,8 @@ impl<R: ?Sized + 'static> AnyModel<R> {
         self.0.is_none()
     }
 
-    fn resolve(&self, info: &GraphInfo, seed: u64) -> Result<Option<Box<R>>, BoxError> {
-        self.0.as_ref().map_or(Ok(None), |model| model.resolve(info, seed))
-    }
-}
-
-/// A model that was compared with a graph, and is compared again when the graph has grown: each
-/// callback keeps the parts that were found when it was new.
-pub(super) struct Resolved<R: ?Sized> {
-    model: AnyModel<R>,
-    seed: u64,
-    /// The parts, each with its first callback.
-    parts: Vec<(CallbackId, Box<R>)>,
-    /// The first callback that was not compared.
-    next: CallbackId,
-}
-
-impl<R: ?Sized + 'static> Resolved<R> {
-    pub(super) fn new(model: &AnyModel<R>, info: &GraphInfo, seed: u64) -> Result<Self, BoxError> {
-        let (model, parts) = (model.clone(), Vec::new());
-        let mut resolved = Self { model, seed, parts, next: CallbackId(0) };
-        resolved.resolve(info)?;
-        Ok(resolved)
-    }
-
-    /// Whether the model has an effect on any callback.
-    pub(super) fn is_some(&self) -> bool {
-        !self.parts.is_empty()
-    }
-
-    /// Whether there is a model.
-    pub(super) fn has_model(&self) -> bool {
-        !self.model.is_none()
-    }
-
-    /// The first parts.
-    pub(super) fn first(&self) -> Option<&R> {
-        self.parts.first().map(|(_, parts)| &**parts)
-    }
-
-    pub(super) fn of(&self, callback: CallbackId) -> Option<&R> {
-        let place = self.parts.partition_point(|(first, _)| *first <= callback).checked_sub(1)?;
-        Some(&*self.parts[place].1)
-    }
-
-    pub(super) fn of_mut(&mut self, callback: CallbackId) -> Option<&mut R> {
-        let place = self.parts.partition_point(|(first, _)| *first <= callback).checked_sub(1)?;
-        Some(&mut *self.parts[place].1)
-    }
-
-    /// The graph has grown.
-    pub(super) fn extend(&mut self, info: &GraphInfo) {
-        if let Err(error) = self.resolve(info) {
-            tracing::error!(%error, model = ?self.model, "a model does not fit what was created");
-        }
-    }
-
-    fn resolve(&mut self, info: &GraphInfo) -> Result<(), BoxError> {
-        let last = info.callbacks.keys().next_back();
-        let next = last.map_or(self.next, |last| CallbackId(last.0 + 1));
-        let first = std::mem::replace(&mut self.next, next);
-        if first == self.next && first != CallbackId(0) {
-            return Ok(());
-        }
-        self.parts.extend(self.model.resolve(info, self.seed)?.map(|parts| (first, parts)));
-        Ok(())
+    pub(super) fn resolve(&self, info: &GraphInfo, seed: u64) -> Result<Option<Box<R>>, BoxError> {
+        self.0.as_ref().map(|model| model.resolve(info, seed)).transpose()
     }
 }
 

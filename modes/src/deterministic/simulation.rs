@@ -1,14 +1,14 @@
 //! Settings of a simulation as plain data: they can be written in TOML, compared, and hashed.
 
 use super::contention::Contention;
-use super::models::{AnyModel, Resolved, ResolvedDurations, ResolvedLinks};
+use super::models::{AnyModel, ResolvedDurations, ResolvedLinks};
 use super::ties::TiePolicy;
 use super::traffic::{PerturbationSource, Perturbations, Traffic};
 use super::virtual_cores::VirtualThread;
 use crate::error::SpinError;
-use crate::mapping::{CorePlan, Mapping, loop_names};
+use crate::mapping::{CorePlan, LoopName, Mapping, Placement, loop_names};
 use crate::schedule::Schedule;
-use ringspin_executor::{BoxError, GraphInfo, Scope, SimNetwork, Time};
+use ringspin_executor::{BoxError, GraphInfo, LatePlace, LatePlacement, Scope, SimNetwork, Time};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -92,13 +92,16 @@ impl Simulation {
     }
 }
 
+/// The threads of the virtual cores, and where later loops go.
+pub(super) type VirtualThreads = (Vec<VirtualThread>, Arc<Placement>);
+
 /// A simulation that was compared with its graph.
 pub(crate) struct Setting {
     pub(super) simulation: Simulation,
     pub(crate) sim_network: Arc<SimNetwork>,
-    pub(super) durations: Option<Resolved<dyn ResolvedDurations>>,
+    pub(super) durations: Option<Box<dyn ResolvedDurations>>,
     /// The threads of the virtual cores and their loops, unless each loop has a core of its own.
-    pub(super) cores: Option<Vec<VirtualThread>>,
+    pub(super) cores: Option<VirtualThreads>,
     pub(super) perturbations: Perturbations,
     /// Maximum number of deviations of each kind that are kept.
     pub(super) deviations_max: usize,
@@ -118,11 +121,9 @@ impl Setting {
         let is_scripted = matches!(simulation.ties, TiePolicy::Scripted(_));
         let deviations_max = if is_scripted { usize::MAX } else { deviations_max };
         let seed = simulation.effective_seed();
-        let links = Resolved::new(&simulation.links, info, seed).map_err(refused)?;
-        let durations = Resolved::new(&simulation.durations, info, seed).map_err(refused)?;
-        let durations = durations.is_some().then_some(durations);
-        let first = durations.as_ref().and_then(Resolved::first);
-        let causes = causes || first.is_some_and(|table| table.depends_on_sending());
+        let links = simulation.links.resolve(info, seed).map_err(refused)?;
+        let durations = simulation.durations.resolve(info, seed).map_err(refused)?;
+        let causes = causes || durations.as_ref().is_some_and(|table| table.depends_on_sending());
         let cores = virtual_cores(&simulation.cores, info)?;
         if let Simulation { start, end: Some(end), .. } = simulation
             && end < start
@@ -144,13 +145,30 @@ impl Setting {
     }
 }
 
+impl Setting {
+    /// Where loops go that are created while the graph runs; all of them have one worker.
+    pub(crate) fn late(&self) -> LatePlacement {
+        let placement = self.cores.as_ref().map(|(_, placement)| placement.clone());
+        Arc::new(move |node, group, of_node| match &placement {
+            None => Some(LatePlace::default()),
+            Some(placement) => {
+                let place = placement.place(LoopName { node, group }, of_node)?;
+                Some(LatePlace { worker: 0, ..place })
+            }
+        })
+    }
+}
+
 /// The threads of the virtual cores, with their loops in topological order, as live workers have
 /// them.
-fn virtual_cores(cores: &Cores, info: &GraphInfo) -> Result<Option<Vec<VirtualThread>>, SpinError> {
+fn virtual_cores(cores: &Cores, info: &GraphInfo) -> Result<Option<VirtualThreads>, SpinError> {
     let order = info.topological_order();
     let mapping = match cores {
         Cores::Unlimited => return Ok(None),
-        Cores::Single => return Ok(Some(vec![VirtualThread { core: 0, loops: order }])),
+        Cores::Single => {
+            let threads = vec![VirtualThread { core: 0, loops: order }];
+            return Ok(Some((threads, Arc::new(Placement::in_turn(1, 0)))));
+        }
         Cores::Mapped(mapping) => mapping,
     };
     let names = loop_names(info);
@@ -162,5 +180,6 @@ fn virtual_cores(cores: &Cores, info: &GraphInfo) -> Result<Option<Vec<VirtualTh
     let plan = mapping.resolve(&names, &ids);
     let plan = plan.map_err(|error| SpinError::Simulation(error.to_string()))?;
     let thread = |of: &CorePlan| VirtualThread { core: of.core, loops: of.in_order(&order) };
-    Ok(Some(plan.iter().map(thread).collect()))
+    let placement = Arc::new(Placement::new(mapping, &plan));
+    Ok(Some((plan.iter().map(thread).collect(), placement)))
 }

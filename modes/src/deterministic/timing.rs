@@ -1,6 +1,6 @@
 //! How long callbacks take in simulated time.
 
-use super::models::{Resolved, ResolvedDurations};
+use super::models::ResolvedDurations;
 use ringspin_executor::{CallbackId, Clock, Dispatch, GraphInfo, SimNetwork, Table, Time};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use std::time::Duration;
 pub(super) struct Timing(Arc<Mutex<State>>);
 
 struct State {
-    table: Resolved<dyn ResolvedDurations>,
+    table: Box<dyn ResolvedDurations>,
     /// By callback, how often it ran.
     runs: Table<CallbackId, u64>,
     /// When the event that is dispatched became ready.
@@ -43,7 +43,7 @@ struct Open {
 }
 
 impl Timing {
-    pub(super) fn new(table: Resolved<dyn ResolvedDurations>) -> Self {
+    pub(super) fn new(table: Box<dyn ResolvedDurations>) -> Self {
         let (runs, overruns) = (Table::new(), Table::new());
         let (released, call, open) = (Time::ZERO, None, None);
         let state = State { table, runs, released, call, open, overruns };
@@ -54,9 +54,14 @@ impl Timing {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The graph has grown.
+    /// The graph has changed.
     pub(super) fn extend(&self, info: &GraphInfo) {
-        self.state().table.extend(info);
+        let mut state = self.state();
+        state.table.extend(info);
+        let gone = state.runs.keys().filter(|id| !info.callbacks.contains(*id));
+        for id in gone.collect::<Vec<_>>() {
+            state.runs.remove(id);
+        }
     }
 
     /// The event that is dispatched next became ready at `time`.
@@ -71,9 +76,7 @@ impl Timing {
         let runs = state.runs.get_or_insert_with(callback, || 0);
         let run = *runs;
         *runs += 1;
-        let table = state.table.of(dispatch.callback);
-        let execution =
-            table.map(|table| table.execution(dispatch.callback, run)).unwrap_or_default();
+        let execution = state.table.execution(dispatch.callback, run);
         let now = sim_network.clock().now();
         let quiet_end = now + execution.duration;
         let logical_end = execution.logical.map(|logical| state.released + logical);
@@ -112,7 +115,7 @@ impl Timing {
 
     /// Whether any callback's end depends on whether it sends something.
     pub(super) fn depends_on_sending(&self) -> bool {
-        self.state().table.first().is_some_and(|table| table.depends_on_sending())
+        self.state().table.depends_on_sending()
     }
 
     /// Whether the call that was just dispatched at `now` keeps its core busy.

@@ -1,6 +1,6 @@
 //! The network of a simulation: the links' delays, and jitter on top.
 
-use super::models::{Resolved, ResolvedLinks};
+use super::models::ResolvedLinks;
 use super::simulation::Jitter;
 use crate::names::publisher_names;
 use crate::random::{Purpose, Stream};
@@ -115,7 +115,7 @@ fn publisher_of(info: &GraphInfo, topic: &TopicInfo, in_flight: &InFlight) -> St
 
 /// Links and jitter of one run.
 pub(super) struct Traffic {
-    links: Resolved<dyn ResolvedLinks>,
+    links: Option<Box<dyn ResolvedLinks>>,
     jitter: PerturbationSource,
     perturbations: Perturbations,
     /// The callbacks to whose messages jitter applies.
@@ -135,7 +135,7 @@ struct Edge {
 
 impl Traffic {
     pub(super) fn new(
-        links: Resolved<dyn ResolvedLinks>,
+        links: Option<Box<dyn ResolvedLinks>>,
         jitter: PerturbationSource,
         perturbations: Perturbations,
         info: &GraphInfo,
@@ -149,6 +149,7 @@ impl Traffic {
 
     fn add_jittered(&mut self, info: &GraphInfo) {
         if !self.jitter.is_none() {
+            self.jittered = Table::new();
             for id in info.topics.iter().flat_map(|topic| topic.subscriptions.iter()) {
                 self.jittered.insert(*id, ());
             }
@@ -158,23 +159,26 @@ impl Traffic {
 
 impl Network for Traffic {
     fn follows_changes(&self) -> bool {
-        self.links.has_model() || !self.jitter.is_none()
+        self.links.is_some() || !self.jitter.is_none()
     }
 
     fn extend(&mut self, info: &GraphInfo) {
-        self.links.extend(info);
+        if let Some(links) = &mut self.links {
+            links.extend(info);
+        }
+        self.edges.retain(|(callback, _), _| info.callbacks.contains(*callback));
         self.add_jittered(info);
         self.info = info.clone();
     }
 
     fn is_linked(&self, callback: CallbackId) -> bool {
-        let links = self.links.of(callback);
-        self.jittered.contains(callback) || links.is_some_and(|links| links.is_linked(callback))
+        self.jittered.contains(callback)
+            || self.links.as_ref().is_some_and(|links| links.is_linked(callback))
     }
 
     fn outcome(&mut self, in_flight: &InFlight) -> DeliveryOutcome {
         let InFlight { event, callback, departure, bytes } = *in_flight;
-        let outcome = match self.links.of_mut(callback) {
+        let outcome = match &mut self.links {
             Some(links) => links.outcome(callback, event, departure, bytes),
             None => DeliveryOutcome::Once(departure),
         };

@@ -9,11 +9,15 @@ use super::contention::{Contention, RunningCall, RunningCalls};
 use super::ties::{Candidate, Chooser, TakenEvents};
 use super::timing::Call;
 use crate::error::Panicked;
+use crate::mapping::{LoopName, Placement};
 use crate::schedule::{Deviation, Kept, Postponement, Taken};
-use ringspin_executor::{CallbackId, GraphInfo, LoopId, Picker, ReadyEvent, Table, Time, Worker};
+use ringspin_executor::{
+    CallbackId, GraphInfo, LoopId, LoopInfo, Monitor, Picker, ReadyEvent, Table, Time, Worker,
+};
 use ringspin_ringbuf::ReadySet;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
+use std::sync::Arc;
 
 /// An event that is ready.
 #[derive(Clone, Copy, Debug)]
@@ -33,12 +37,13 @@ impl Pending {
 
 /// The ready events of all loops.
 pub(super) struct VirtualCoreScheduler {
-    /// By loop.
-    loops: Vec<LoopAgenda>,
+    loops: Table<LoopId, LoopAgenda>,
     /// The loop of each callback.
     loop_of: Table<CallbackId, LoopId>,
     /// The threads of the cores: by core, then by falling priority.
     threads: Vec<Thread>,
+    /// Where later loops go, unless each has a core of its own.
+    placement: Option<Arc<Placement>>,
     /// The first events of the loops whose threads are free; for threads without a picker.
     next: BTreeSet<(u64, u32)>,
     /// The ends of the running calls, and their threads.
@@ -75,23 +80,41 @@ pub(super) struct VirtualThread {
 struct Thread {
     /// The number of its core.
     core: u32,
-    /// Its loops; sorted by descending dispatch priority if it has a picker.
+    /// Its loops, and some that are gone; those of the start are sorted by descending dispatch
+    /// priority if it has a picker.
     loops: Vec<LoopId>,
+    /// The places of the loops that are gone.
+    free: Vec<u32>,
     busy: bool,
     /// How it chooses among its loops, as a live worker does; `None` if by age of the events.
     sweep: Option<(Picker, ReadySet)>,
 }
 
 impl Thread {
-    /// Adds a loop of the default priority; returns its place.
-    fn add(&mut self, id: LoopId) -> u32 {
-        let place = self.loops.len();
-        self.loops.push(id);
+    fn new(core: u32, loops: Vec<LoopId>, sweep: Option<(Picker, ReadySet)>) -> Self {
+        Self { core, loops, free: Vec::new(), busy: false, sweep }
+    }
+
+    /// Adds a loop; returns its place.
+    fn add(&mut self, id: LoopId, priority: u8) -> u32 {
+        let place = self.free.pop().map_or(self.loops.len(), |place| place as usize);
+        match self.loops.get_mut(place) {
+            Some(of) => *of = id,
+            None => self.loops.push(id),
+        }
         if let Some((picker, set)) = &mut self.sweep {
             set.reserve(place + 1);
-            picker.add(place, 0);
+            picker.add(place, priority);
         }
         place as u32
+    }
+
+    /// Removes the loop at `place`, of which no event is pending.
+    fn remove(&mut self, place: u32) {
+        if let Some((picker, _)) = &mut self.sweep {
+            picker.remove(place as usize);
+        }
+        self.free.push(place);
     }
 }
 
@@ -99,16 +122,16 @@ impl VirtualCoreScheduler {
     /// With a core for each loop.
     pub(super) fn unlimited(info: &GraphInfo) -> Self {
         let thread = |(core, id)| VirtualThread { core, loops: vec![id] };
-        Self::new(info, info.loops.keys().enumerate().map(thread).collect(), false)
+        Self::new(info, info.loops.keys().enumerate().map(thread).collect(), None)
     }
 
     /// With threads that run these loops, in the order of the live mode.
     pub(super) fn on_cores(
         info: &GraphInfo,
-        threads: Vec<VirtualThread>,
+        (threads, placement): (Vec<VirtualThread>, Arc<Placement>),
         contention: Contention,
     ) -> Self {
-        let mut scheduler = Self::new(info, threads, true);
+        let mut scheduler = Self::new(info, threads, Some(placement));
         let core_of: Vec<u32> = scheduler.threads.iter().map(|thread| thread.core).collect();
         let is_contended = core_of.last().is_some_and(|last| *last > 0) && !contention.is_none();
         let preempts = core_of.windows(2).any(|pair| pair[0] == pair[1]);
@@ -117,54 +140,71 @@ impl VirtualCoreScheduler {
         scheduler
     }
 
-    fn new(info: &GraphInfo, threads: Vec<VirtualThread>, sweep: bool) -> Self {
+    fn new(
+        info: &GraphInfo,
+        threads: Vec<VirtualThread>,
+        placement: Option<Arc<Placement>>,
+    ) -> Self {
         let priority = |id: &LoopId| info.loops[*id].priority;
         let mut cores: Vec<usize> = threads.iter().map(|thread| thread.core).collect();
         cores.dedup();
         let thread = |VirtualThread { core, mut loops }| {
             loops.sort_by_key(|id| Reverse(priority(id)));
             let picker = || Picker::new(&loops.iter().map(priority).collect::<Vec<_>>());
-            let sweep = sweep.then(|| (picker(), ReadySet::new(loops.len())));
-            let core = cores.partition_point(|before| *before < core) as u32;
-            Thread { core, loops, busy: false, sweep }
+            let sweep = placement.as_ref().map(|_| (picker(), ReadySet::new(loops.len())));
+            Thread::new(cores.partition_point(|before| *before < core) as u32, loops, sweep)
         };
         let threads: Vec<_> = threads.into_iter().map(thread).collect();
-        let loops = info.loops.values();
-        let loops = loops.map(|event_loop| LoopAgenda::new(0, 0, event_loop.priority));
-        let mut loops: Vec<_> = loops.collect();
+        let mut loops = Table::new();
         for (n, thread) in threads.iter().enumerate() {
             for (place, id) in thread.loops.iter().enumerate() {
-                let event_loop = &mut loops[id.0 as usize];
-                (event_loop.thread, event_loop.place) = (n as u32, place as u32);
+                loops.insert(*id, LoopAgenda::new(n as u32, place as u32, priority(id)));
             }
         }
         let (next, ends) = (BTreeSet::new(), BinaryHeap::new());
         let loop_of = info.callbacks.map(|_, callback| callback.event_loop);
-        Self { loops, loop_of, threads, next, ends, arrived: 0, running: None }
+        Self { loops, loop_of, threads, placement, next, ends, arrived: 0, running: None }
     }
 
-    /// The graph has grown: further loops are on the first core, or on cores of their own if there
-    /// is one for each loop.
+    /// The graph has changed: new loops go where the mapping says, or to cores of their own if
+    /// there is one for each loop. Linear in loops and callbacks.
     pub(super) fn extend(&mut self, info: &GraphInfo) {
         self.loop_of = info.callbacks.map(|_, callback| callback.event_loop);
-        for id in info.loops.keys() {
-            self.ensure_loop(id);
+        let is_gone = |id: &LoopId| !info.loops.contains(*id);
+        for id in self.loops.keys().filter(is_gone).collect::<Vec<_>>() {
+            let LoopAgenda { thread, place, ref pending, .. } = self.loops[id];
+            let thread = &mut self.threads[thread as usize];
+            if pending.is_empty() && !thread.busy {
+                thread.remove(place);
+                self.loops.remove(id);
+            }
+        }
+        for (id, event_loop) in info.loops.iter() {
+            if !self.loops.contains(id) {
+                let thread = self.thread_of(info, event_loop);
+                self.add_loop(id, thread, event_loop.priority);
+            }
         }
     }
 
-    /// Adds loop `id` if it is new, with those before it.
-    fn ensure_loop(&mut self, id: LoopId) {
-        for number in self.loops.len() as u32..=id.0 {
-            let id = LoopId(number);
-            if self.sweeps() {
-                let place = self.threads[0].add(id);
-                self.loops.push(LoopAgenda::new(0, place, 0));
-            } else {
-                let core = self.threads.last().map_or(0, |last| last.core + 1);
-                self.threads.push(Thread { core, loops: vec![id], busy: false, sweep: None });
-                self.loops.push(LoopAgenda::new(self.threads.len() as u32 - 1, 0, 0));
-            }
-        }
+    /// The thread of a new loop; `None` if it gets one of its own.
+    fn thread_of(&self, info: &GraphInfo, of: &LoopInfo) -> Option<usize> {
+        let placement = self.placement.as_ref()?;
+        let of_node = info.loops.iter().find(|(_, other)| other.node_index == of.node_index);
+        let of_node = of_node.and_then(|(id, _)| self.loops.get(id));
+        let name = LoopName { node: &of.node, group: &of.group };
+        placement.thread_of(name, of_node.map(|of_node| of_node.thread as usize))
+    }
+
+    fn add_loop(&mut self, id: LoopId, thread: Option<usize>, priority: u8) {
+        let unused = || self.threads.iter().position(|thread| thread.free.len() == 1);
+        let thread = thread.or_else(unused).unwrap_or_else(|| {
+            let core = self.threads.last().map_or(0, |last| last.core + 1);
+            self.threads.push(Thread::new(core, Vec::new(), None));
+            self.threads.len() - 1
+        });
+        let place = self.threads[thread].add(id, priority);
+        self.loops.insert(id, LoopAgenda::new(thread as u32, place, priority));
     }
 
     /// Whether thread `n` can begin a call: no call of it runs, and none of a higher thread of its
@@ -182,13 +222,18 @@ impl VirtualCoreScheduler {
     }
 
     /// Takes over what became ready.
-    pub(super) fn take_over(&mut self, worker: &mut Worker, now: Time) {
+    pub(super) fn take_over(&mut self, worker: &mut Worker, now: Time, monitor: &Monitor) {
         while let Some(event) = worker.take_ready() {
             let pending = Pending { event, order: self.arrived, since: now };
             self.arrived += 1;
-            self.ensure_loop(event.event_loop);
-            let id = event.event_loop.0;
-            let event_loop = &mut self.loops[id as usize];
+            let id = event.event_loop;
+            if !self.loops.contains(id) {
+                self.extend(&monitor.info()); // another thread has just created it
+                if !self.loops.contains(id) {
+                    self.add_loop(id, self.placement.as_ref().map(|_| 0), 0); // and destroyed it
+                }
+            }
+            let (id, event_loop) = (id.0, &mut self.loops[id]);
             event_loop.pending.push_back(pending);
             if event_loop.pending.len() > 1 {
                 continue;
@@ -205,7 +250,7 @@ impl VirtualCoreScheduler {
     /// The number of pending events, including those that wait for a busy thread. Linear in the
     /// loops.
     pub(super) fn len(&self) -> usize {
-        self.loops.iter().map(|event_loop| event_loop.pending.len()).sum()
+        self.loops.values().map(|event_loop| event_loop.pending.len()).sum()
     }
 
     /// Whether there is an event that a thread can turn to; for threads without a picker.
@@ -240,11 +285,12 @@ impl VirtualCoreScheduler {
         breaker: &mut Breaker,
         worker: &mut Worker,
         now: Time,
+        monitor: &Monitor,
     ) -> Result<Option<Pending>, Panicked> {
         breaker.arrive_at(now);
         let chosen = match self.sweeps() {
             true => self.choose_on_cores(breaker, now)?,
-            false => self.choose_next(breaker, worker, now)?,
+            false => self.choose_next(breaker, worker, now, monitor)?,
         };
         if let Some(Pending { event: ReadyEvent { callback: Some(callback), .. }, .. }) = chosen {
             breaker.take(now, callback);
@@ -262,7 +308,7 @@ impl VirtualCoreScheduler {
         let mut picks = self.picks();
         let Some(first) = picks.first() else { return Ok(None) };
         let id = self.threads[first.thread].loops[first.place].0;
-        if self.loops[id as usize].pending.front().is_some_and(Pending::is_notice) {
+        if self.loops[LoopId(id)].pending.front().is_some_and(Pending::is_notice) {
             let Pick { thread, picker, .. } = picks.swap_remove(0);
             self.threads[thread].set_picker(picker);
             return Ok(Some(self.remove(id, 0)));
@@ -270,7 +316,7 @@ impl VirtualCoreScheduler {
         breaker.gather_on_cores(self, &picks, now);
         let chosen = breaker.choose(now)?;
         let (_, id, index) = breaker.places[chosen];
-        let LoopAgenda { thread, place, .. } = self.loops[id as usize];
+        let LoopAgenda { thread, place, .. } = self.loops[LoopId(id)];
         let is_it = |pick: &Pick| (pick.thread, pick.place) == (thread as usize, place as usize);
         match picks.into_iter().find(is_it) {
             Some(pick) => self.threads[pick.thread].set_picker(pick.picker),
@@ -306,6 +352,7 @@ impl VirtualCoreScheduler {
         breaker: &mut Breaker,
         worker: &mut Worker,
         now: Time,
+        monitor: &Monitor,
     ) -> Result<Option<Pending>, Panicked> {
         loop {
             if let Some(id) = self.first_notice() {
@@ -321,7 +368,7 @@ impl VirtualCoreScheduler {
             }
             let timer = breaker.candidates[chosen].callback;
             worker.expire_nth(now, breaker.timers[chosen - breaker.places.len()]);
-            self.take_over(worker, now);
+            self.take_over(worker, now, monitor);
             if let Some(pending) = self.newest_of(timer) {
                 return Ok(Some(pending));
             }
@@ -333,14 +380,14 @@ impl VirtualCoreScheduler {
     /// about these there is no choice.
     fn first_notice(&self) -> Option<u32> {
         let &(_, id) = self.next.first()?;
-        self.loops[id as usize].pending.front().filter(|first| first.is_notice()).map(|_| id)
+        self.loops[LoopId(id)].pending.front().filter(|first| first.is_notice()).map(|_| id)
     }
 
     /// Whether an event of the loop of `callback` has waited for its thread, which is free now: the
     /// events of this instant come after it.
     fn has_older(&self, callback: CallbackId, now: Time) -> bool {
         let Some(of) = self.loop_of.get(callback) else { return false };
-        let event_loop = &self.loops[of.0 as usize];
+        let event_loop = &self.loops[*of];
         let is_older = |first: &Pending| first.since < now;
         !self.threads[event_loop.thread as usize].busy
             && event_loop.pending.front().is_some_and(is_older)
@@ -351,7 +398,7 @@ impl VirtualCoreScheduler {
         let is_it = |pending: &Pending| pending.event.callback == Some(timer);
         let free = self.next.iter().map(|&(_, id)| id);
         let mut found = free.filter_map(|id| {
-            let pending = &self.loops[id as usize].pending;
+            let pending = &self.loops[LoopId(id)].pending;
             pending.iter().rposition(is_it).map(|index| (id, index))
         });
         let (id, index) = found.next()?;
@@ -359,7 +406,7 @@ impl VirtualCoreScheduler {
     }
 
     fn remove(&mut self, id: u32, index: usize) -> Pending {
-        let event_loop = &mut self.loops[id as usize];
+        let event_loop = &mut self.loops[LoopId(id)];
         let first = event_loop.pending.front().map(|first| first.order);
         let taken = event_loop.pending.remove(index).expect("the event is pending");
         let thread = &self.threads[event_loop.thread as usize];
@@ -378,7 +425,7 @@ impl VirtualCoreScheduler {
 
     /// The thread of `event_loop` is busy with `call` from `now` on.
     pub(super) fn occupy(&mut self, event_loop: LoopId, call: Call, now: Time) {
-        let number = self.loops[event_loop.0 as usize].thread;
+        let number = self.loops[event_loop].thread;
         let thread = &mut self.threads[number as usize];
         thread.busy = true;
         match &mut self.running {
@@ -386,7 +433,7 @@ impl VirtualCoreScheduler {
             None => self.ends.push(Reverse((call.end, number))),
         }
         for id in &thread.loops {
-            if let Some(first) = self.loops[id.0 as usize].pending.front() {
+            if let Some(first) = self.loops.get(*id).and_then(|of| of.pending.front()) {
                 self.next.remove(&(first.order, id.0));
             }
         }
@@ -434,7 +481,7 @@ impl VirtualCoreScheduler {
                 continue; // its set has all the loops
             }
             for id in &thread.loops {
-                if let Some(first) = self.loops[id.0 as usize].pending.front() {
+                if let Some(first) = self.loops.get(*id).and_then(|of| of.pending.front()) {
                     self.next.insert((first.order, id.0));
                 }
             }
@@ -565,7 +612,7 @@ impl Breaker {
         for pick in picks {
             let ids = virtual_cores.threads[pick.thread].loops.iter().map(|id| id.0);
             let firsts = ids.filter_map(|id| {
-                let event_loop = &virtual_cores.loops[id as usize];
+                let event_loop = virtual_cores.loops.get(LoopId(id))?;
                 event_loop.pending.front().map(|first| (id, event_loop.priority, first.since))
             });
             let waited = firsts.clone().filter(|(.., since)| *since < now);
@@ -588,7 +635,7 @@ impl Breaker {
 
     /// Adds what became ready together with the loop's first event, once for each callback.
     fn add_loop(&mut self, virtual_cores: &VirtualCoreScheduler, id: u32) {
-        let pending = &virtual_cores.loops[id as usize].pending;
+        let pending = &virtual_cores.loops[LoopId(id)].pending;
         let since = pending[0].since;
         let together =
             pending.iter().take_while(|event| event.since == since && !event.is_notice());
@@ -602,7 +649,7 @@ impl Breaker {
 
     fn add_candidates(&mut self, virtual_cores: &VirtualCoreScheduler) {
         let callback = |&(_, id, index): &(u64, u32, usize)| {
-            let pending: &Pending = &virtual_cores.loops[id as usize].pending[index];
+            let pending: &Pending = &virtual_cores.loops[LoopId(id)].pending[index];
             let callback = pending.event.callback.expect("a notice is no candidate");
             Candidate { callback, due_timer: false }
         };

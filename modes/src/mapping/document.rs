@@ -35,6 +35,9 @@ impl Mapping {
         for (set, key) in [(self.use_isolated, "use_isolated"), (self.lock_memory, "lock_memory")] {
             text += &if set { format!("{key} = true\n") } else { String::new() };
         }
+        if !self.later.is_empty() {
+            let _ = writeln!(text, "later = {}", toml::Value::from(self.later.clone()));
+        }
         if !self.dispatch_priorities.is_empty() {
             text += if text.is_empty() { "" } else { "\n" };
             text += "[dispatch_priorities]\n";

@@ -38,8 +38,8 @@ pub enum MappingFileError {
 #[cfg(feature = "toml")]
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{origin} is not a mapping: {}\ncorrect that line; the keys are `default_core`, \
-    `use_isolated`, `lock_memory`, a table `[dispatch_priorities]` and, under each `[[core]]`, \
-    `id`, `nodes`, `priority`, `isolated` and `wait`", error.to_string().trim_end())]
+    `use_isolated`, `later`, `lock_memory`, a table `[dispatch_priorities]` and, under each \
+    `[[core]]`, `id`, `nodes`, `priority`, `isolated` and `wait`", error.to_string().trim_end())]
 pub struct MappingParseError {
     /// The file, or "the text" when it was parsed from a string.
     pub origin: String,
@@ -80,8 +80,8 @@ pub enum IsolationError {
 
 /// An entry that matches no node or callback group of the graph.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{place} names `{entry}`, which does not exist; {}",
-    way_out(suggestion.as_deref(), known))]
+#[error("{place} names `{entry}`, which does not exist; {} (list it in `later` if it is created \
+    while the executor runs)", way_out(suggestion.as_deref(), known))]
 pub struct UnknownNodeError {
     /// The entry, fully qualified.
     pub entry: String,

@@ -62,16 +62,22 @@ pub(super) fn of_loop<T: Copy>(entries: &BTreeMap<Entry, T>, name: LoopName<'_>)
     entries.get(&group).or_else(|| entries.get(&Entry { node, group: None })).copied()
 }
 
-/// Every entry must match a loop: a misspelt name would otherwise silently move a node. `place` is
-/// where the mapping has the entry, given what it says of it.
+/// Every entry must match a loop, unless it is of a node in `later`: a misspelt name would
+/// otherwise silently move a node. `place` is where the mapping has the entry, given what it says
+/// of it.
 pub(super) fn check<T: Copy>(
     entries: &BTreeMap<Entry, T>,
     loops: &[LoopName<'_>],
+    later: &[String],
     place: impl Fn(T) -> String,
 ) -> Result<(), UnknownNodeError> {
     let nodes: BTreeSet<&str> = loops.iter().map(|name| name.node).collect();
     let groups: BTreeSet<(&str, &str)> = loops.iter().map(|l| (l.node, l.group)).collect();
-    for (entry, &said) in entries {
+    let later: BTreeSet<_> = later.iter().map(|text| Entry::parse(text)).collect();
+    let is_later = |entry: &Entry| {
+        later.contains(entry) || later.contains(&Entry { node: entry.node.clone(), group: None })
+    };
+    for (entry, &said) in entries.iter().filter(|(entry, _)| !is_later(entry)) {
         let (node, group) = (entry.node.as_str(), entry.group.as_deref());
         let node_exists = nodes.contains(node);
         let known: Vec<String> = match group {

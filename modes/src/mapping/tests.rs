@@ -172,15 +172,58 @@ fn a_node_named_twice_is_refused() {
 #[test]
 fn an_unknown_name_suggests_the_closest() {
     let hint = |entry: &str| message(&Mapping::new().core(1, [entry]).default_core(0));
-    assert!(hint("FrontLidarDrivr").ends_with("did you mean `/FrontLidarDriver`?"));
-    assert!(hint("frontlidardriver").ends_with("did you mean `/FrontLidarDriver`?"));
-    assert!(hint("/Planner").ends_with("did you mean `/ns/Planner`?"));
-    assert!(hint("RearLidarDriverX:settings").ends_with("did you mean `/RearLidarDriver`?"));
+    assert!(hint("FrontLidarDrivr").contains("did you mean `/FrontLidarDriver`? (list it in"));
+    assert!(hint("frontlidardriver").contains("did you mean `/FrontLidarDriver`?"));
+    assert!(hint("/Planner").contains("did you mean `/ns/Planner`?"));
+    assert!(hint("RearLidarDriverX:settings").contains("did you mean `/RearLidarDriver`?"));
     let group = hint("EuclideanClusterDetector:setings");
-    assert!(group.ends_with("did you mean `/EuclideanClusterDetector:settings`?"), "{group}");
+    assert!(group.contains("did you mean `/EuclideanClusterDetector:settings`?"), "{group}");
     assert!(hint("Xyz").contains("use one of /EuclideanClusterDetector, /FrontLidarDriver"));
     let empty = Mapping::new().core(1, ["a"]).resolve(&[], &[1]).unwrap_err();
     assert!(empty.to_string().contains("the graph has no nodes"));
+}
+
+#[test]
+fn entries_may_name_nodes_that_come_later() {
+    let mapping = Mapping::new()
+        .default_core(0)
+        .core(1, ["Xyz:group"])
+        .core(3, ["/ns/Planner:fast"])
+        .later(["/Xyz", "ns/Planner:fast"])
+        .dispatch_priority("/Xyz", 2);
+    let plans = mapping.resolve(&loops(), &[0, 1, 3]).unwrap();
+    assert_eq!(plans, [plan(0, None, &[0, 1, 2, 3, 4]), plan(1, None, &[]), plan(3, None, &[])]);
+    let mapping = mapping.core(4, ["/ns/Planner:slow"]);
+    let error = mapping.resolve(&loops(), &[0, 1, 3, 4]).unwrap_err().to_string();
+    assert!(error.contains("core 4 names `/ns/Planner:slow`, which does not exist"), "{error}");
+}
+
+#[test]
+fn later_loops_go_where_the_mapping_says() {
+    let mapping = Mapping::new()
+        .default_core(0)
+        .core(1, ["/later", "/FrontLidarDriver:lane"])
+        .thread(3, 7, ["/later:fast"])
+        .dispatch_priority("/later", 2)
+        .later(["/later", "/FrontLidarDriver:lane"]);
+    let place = |mapping: &Mapping, node, group, of_node| {
+        let plan = mapping.resolve(&loops(), &[0, 1, 3]).unwrap();
+        let place = Placement::new(mapping, &plan);
+        place.place(LoopName { node, group }, of_node).map(|of| (of.worker, of.priority))
+    };
+    assert_eq!(place(&mapping, "/later", "", None), Some((1, 2)));
+    assert_eq!(place(&mapping, "/later", "lane", Some(1)), Some((1, 2)));
+    assert_eq!(place(&mapping, "/later", "fast", Some(1)), Some((2, 2)));
+    assert_eq!(place(&mapping, "/FrontLidarDriver", "lane", Some(0)), Some((1, 0)));
+    assert_eq!(place(&mapping, "/other", "", None), Some((0, 0)));
+    assert_eq!(place(&mapping, "/other", "group", Some(2)), Some((2, 0)), "it follows its node");
+    let names: Vec<_> = loops().iter().map(|of| of.node).collect();
+    let closed = Mapping::new().core(1, names.into_iter().collect::<BTreeSet<_>>());
+    assert_eq!(place(&closed, "/other", "", None), None);
+    let in_turn = Placement::in_turn(2, 3);
+    let threads =
+        ["/a", "/b", "/c"].map(|node| in_turn.thread_of(LoopName { node, group: "" }, None));
+    assert_eq!(threads, [Some(1), Some(0), Some(1)]);
 }
 
 #[test]
@@ -350,7 +393,8 @@ fn a_bad_dispatch_priority_is_refused() {
     assert_eq!(
         refused("EuclideanClusterDetector:setings"),
         "`dispatch_priorities` names `/EuclideanClusterDetector:setings`, which does not exist; \
-         did you mean `/EuclideanClusterDetector:settings`?"
+         did you mean `/EuclideanClusterDetector:settings`? (list it in `later` if it is created \
+         while the executor runs)"
     );
     assert!(refused("Xyz").contains("use one of /EuclideanClusterDetector, /FrontLidarDriver"));
     let twice =

@@ -37,6 +37,9 @@ impl fmt::Display for Mapping {
             let priorities: Vec<_> = self.dispatch_priorities.iter().map(priority).collect();
             parts.push(format!("dispatch priorities: {}", list(&priorities)));
         }
+        if !self.later.is_empty() {
+            parts.push(format!("later: {}", list(&self.later)));
+        }
         parts.extend(self.lock_memory.then(|| "memory locked".to_owned()));
         f.write_str(&parts.join("; "))
     }

@@ -65,7 +65,7 @@ pub(crate) fn run_worker(worker: &mut Worker, run: Run<'_>) {
             waiter.reset();
         } else if !worker.has_ready() {
             worker.count_idle();
-            if waiter.idle() == Idle::Park {
+            if waiter.idle() == Idle::Park || worker.has_no_loop() {
                 let now = read(clock, worker, &mut pace);
                 let due = next_due(worker, end.by(clock));
                 match time_to_sleep(clock, now, due) {

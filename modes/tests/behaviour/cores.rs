@@ -2,8 +2,10 @@
 //! a machine has to have.
 
 use crate::{entries, log, this_program};
-use ringspin_executor::{BoxError, Graph, Message, QoS, WaitStrategy};
-use ringspin_modes::{Executor, Machine, Mapping, SpinError, allowed_cores};
+use ringspin_executor::{
+    BoxError, Context, CreateNodeError, Graph, Message, Node, QoS, WaitStrategy,
+};
+use ringspin_modes::{Executor, Machine, Mapping, Mode, SpinError, allowed_cores};
 use ringspin_ringbuf::Counter;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -56,6 +58,79 @@ fn a_mapping_says_who_goes_first_on_a_core() {
     assert_eq!(order_on_one_core(Mapping::new().dispatch_priority("/b", 2)), ["b", "a"]);
     let turned = Mapping::new().dispatch_priority("a", 0).dispatch_priority("b", 1);
     assert_eq!(order_on_one_core(turned), ["b", "a"]);
+}
+
+/// Creates nodes in a callback, one of them with a group, and notes on which thread each runs.
+fn late_threads(mapping: Option<Mapping>) -> Vec<(&'static str, String)> {
+    let mut executor = Executor::new(Mode::MultiCore(mapping));
+    let (graph, stop, seen) = (executor.graph().clone(), executor.stop_handle(), log());
+    let note = {
+        let seen = seen.clone();
+        move |name: &'static str, node: &Node<()>| {
+            let (seen, stop) = (seen.clone(), stop.clone());
+            let once = move |_: &mut (), _: &mut Context<'_>| {
+                let mut seen = seen.lock().unwrap();
+                seen.push((name, thread_name()));
+                if seen.len() == 4 {
+                    stop.stop();
+                }
+            };
+            node.create_one_shot_timer(MS, once).unwrap();
+        }
+    };
+    let root = executor.create_node("root", ()).unwrap();
+    let root_of = root.clone();
+    root.create_one_shot_timer(MS, move |_, _| {
+        note("root", &root_of);
+        for name in ["first", "second"] {
+            note(name, &graph.create_node(name, ()).unwrap());
+        }
+        note("group", &root_of.create_callback_group("group", ()).unwrap());
+        let _ = graph.create_node("third", ()).map(drop);
+    })
+    .unwrap();
+    executor.spin().unwrap();
+    let mut seen = entries(&seen);
+    seen.sort_unstable();
+    seen
+}
+
+#[test]
+fn later_nodes_run_where_the_mapping_says() {
+    let Some([first, second]) = two_cores() else { return };
+    let [on_first, on_second] = [first, second].map(|core| format!("ringspin-{core}"));
+    let threads = |mapping| {
+        let seen = late_threads(mapping);
+        assert_eq!(
+            seen.iter().map(|of| of.0).collect::<Vec<_>>(),
+            ["first", "group", "root", "second"]
+        );
+        seen.into_iter().map(|of| of.1 == on_second).collect::<Vec<_>>()
+    };
+    let mapping = Mapping::new().core(second, ["/root", "/second"]).default_core(first);
+    let mapping = mapping.later(["/second"]).wait(first, WaitStrategy::Spin);
+    assert_eq!(threads(Some(mapping)), [false, true, true, true]);
+    let apart = Mapping::new().core(first, ["/root", "/third"]).later(["/third", "/root:group"]);
+    let apart = apart.core(second, ["/root:group"]).default_core(second);
+    assert_eq!(threads(Some(apart)), [true, true, false, true]);
+    let one = late_threads(None);
+    assert!(one.iter().all(|of| of.1 == on_first), "there is one worker: {one:?}");
+}
+
+#[test]
+fn later_node_without_a_core_is_refused() {
+    let mapping = Mapping::new().core(allowed_cores()[0], ["/root"]);
+    let mut executor = Executor::new(Mode::MultiCore(Some(mapping)));
+    let (graph, root) = (executor.graph().clone(), executor.create_node("root", ()).unwrap());
+    root.create_one_shot_timer(MS, move |_, cx| {
+        for _ in 0..2 {
+            let refused = graph.create_node("other", ());
+            assert!(matches!(refused, Err(CreateNodeError::NoCore { name }) if name == "/other"));
+        }
+        cx.stop();
+    })
+    .unwrap();
+    executor.spin().unwrap();
 }
 
 /// A node with two groups, each with a timer that waits in its callback for the other one: they

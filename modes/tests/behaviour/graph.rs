@@ -4,8 +4,8 @@ use crate::{entries, in_every_mode, log};
 use ringspin_executor::{
     AddInputError, BoxError, CreateGroupError, CreateNodeError, CreatePublisherError,
     CreateSubscriptionError, CreateTimerError, Delivery, DepthError, ExternalInput, FailurePolicy,
-    FreezeError, Graph, InFlight, InterceptError, Message, QoS, SetDeadlineError, SimClock, Time,
-    TimeSource, Verdict,
+    FreezeError, Graph, InFlight, InterceptError, Message, Plan, QoS, ReadyOrder, SetDeadlineError,
+    SimClock, Time, TimeSource, Verdict,
 };
 use ringspin_modes::{Executor, Mapping, Mode, SpinError, allowed_cores};
 use std::sync::Arc;
@@ -108,10 +108,8 @@ fn a_plan_that_forgets_a_callback_group_is_refused() {
     let graph = Graph::new();
     let node = graph.create_node("node", ()).unwrap();
     node.create_callback_group("lane", ()).unwrap();
-    let plan = ringspin_executor::Plan {
-        workers: vec![vec![node.event_loop()]],
-        order: ringspin_executor::ReadyOrder::RoundRobin,
-    };
+    let workers = vec![vec![node.event_loop()]];
+    let plan = Plan::new(workers, ReadyOrder::RoundRobin);
     let time = TimeSource::Live(Arc::new(SimClock::default()));
     let error = graph.freeze(&plan, &Default::default(), Default::default(), &time).err();
     let expected = FreezeError::Misplaced { name: "/node:lane".into(), count: 0 };

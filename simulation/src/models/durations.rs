@@ -108,11 +108,18 @@ pub struct DurationRule {
         skip_serializing_if = "Option::is_none"
     )]
     pub logical: Option<Duration>,
+    /// Whether its node or callbacks may be created while the graph runs. Otherwise they have to
+    /// exist at the start.
+    #[serde(default, skip_serializing_if = "super::links::is_false")]
+    pub later: bool,
 }
 
 /// The durations of a graph's callbacks, resolved.
 #[derive(Clone, Debug, Default)]
 pub struct DurationTable {
+    /// The rules.
+    durations: Durations,
+    seed: u64,
     entries: Table<CallbackId, Entry>,
 }
 
@@ -127,7 +134,7 @@ struct Entry {
 
 rule_list!(
     Durations of DurationRule in "[[execution]]",
-    "durations" with "`node`, `callback`, `duration`, `scale` and `logical`",
+    "durations" with "`node`, `callback`, `duration`, `sending`, `scale`, `logical` and `later`",
     dyn ResolvedDurations
 );
 
@@ -138,6 +145,7 @@ impl Durations {
             DurationRule::new(exact_name(&callback.node))
                 .callback(&callback.callback)
                 .duration(callback.durations.distribution(|duration| duration))
+                .later(callback.later)
         });
         Self { rules: rules.collect() }
     }
@@ -147,14 +155,33 @@ impl Durations {
     /// # Errors
     /// The error of the first rule that matches no callback of the graph, or has no valid effect.
     pub fn resolve(&self, info: &GraphInfo, seed: u64) -> Result<DurationTable, DurationError> {
+        let table = self.table(info, seed);
         let labels = callback_labels(info);
-        let mut entries = Table::<CallbackId, Entry>::new();
-        let mut scaled = Vec::new();
+        let mut unscaled = None;
         for (rule, number) in self.rules.iter().zip(1..) {
             let name = rule.describe(number);
             rule.check(&name)?;
-            let callbacks = rule.callbacks(info, &labels, &name)?;
-            for &callback in &callbacks {
+            let callbacks = rule.callbacks(info, &labels);
+            if callbacks.is_empty() {
+                rule.check_names(info, &labels, &name)?;
+                continue;
+            }
+            let lacks_duration = |callback: &CallbackId| {
+                table.entries.get(*callback).is_none_or(Entry::lacks_duration)
+            };
+            if rule.scale.is_some() && callbacks.iter().all(lacks_duration) {
+                unscaled = unscaled.or(Some(name));
+            }
+        }
+        unscaled.map_or(Ok(table), |rule| Err(DurationError::NothingToScale { rule }))
+    }
+
+    /// The callbacks of each rule; none of rules for what does not exist.
+    fn table(&self, info: &GraphInfo, seed: u64) -> DurationTable {
+        let labels = callback_labels(info);
+        let mut entries = Table::<CallbackId, Entry>::new();
+        for rule in &self.rules {
+            for callback in rule.callbacks(info, &labels) {
                 let entry = entries.get_or_insert_with(callback, || Entry {
                     duration: None,
                     sending: None,
@@ -169,16 +196,8 @@ impl Durations {
                 entry.scale = rule.scale.unwrap_or(entry.scale);
                 entry.logical = rule.logical.or(entry.logical);
             }
-            if rule.scale.is_some() {
-                scaled.push((name, callbacks));
-            }
         }
-        let lacks_duration =
-            |callback: &CallbackId| entries.get(*callback).is_none_or(Entry::lacks_duration);
-        match scaled.into_iter().find(|(_, callbacks)| callbacks.iter().all(lacks_duration)) {
-            Some((rule, _)) => Err(DurationError::NothingToScale { rule }),
-            None => Ok(DurationTable { entries }),
-        }
+        DurationTable { durations: self.clone(), seed, entries }
     }
 }
 
@@ -206,32 +225,38 @@ impl DurationRule {
         }
     }
 
-    /// The callbacks that it is for; never none.
-    fn callbacks(
+    /// Checks that its names may come later, as it is for no callback so far.
+    fn check_names(
         &self,
         info: &GraphInfo,
         labels: &Table<CallbackId, String>,
         name: &str,
-    ) -> Result<Vec<CallbackId>, DurationError> {
-        let loops = || info.loops.values().filter(|event_loop| names_loop(&self.node, event_loop));
-        if loops().next().is_none() {
+    ) -> Result<(), DurationError> {
+        if self.later {
+            return Ok(());
+        }
+        let mut loops = info.loops.values().filter(|of| names_loop(&self.node, of)).peekable();
+        if loops.peek().is_none() {
             let known = info.loops.values().flat_map(|l| [l.node.clone(), l.full_name()]);
             let way_out = way_out(&self.node, known, "the graph has no nodes; create them first");
             return Err(DurationError::UnknownNode { rule: name.into(), way_out });
         }
-        let all = || loops().flat_map(|of| of.callbacks.iter().copied());
-        let wanted = self.callback.as_deref();
+        let known = loops.flat_map(|of| of.callbacks.iter().map(|id| labels[*id].clone()));
+        let wanted = self.callback.as_deref().unwrap_or_default();
+        let way_out = way_out(wanted, known, "it has none at all");
+        Err(DurationError::UnknownCallback { rule: name.into(), way_out })
+    }
+
+    /// The callbacks that it is for.
+    fn callbacks(&self, info: &GraphInfo, labels: &Table<CallbackId, String>) -> Vec<CallbackId> {
+        let loops = info.loops.values().filter(|event_loop| names_loop(&self.node, event_loop));
+        let all = loops.flat_map(|of| of.callbacks.iter().copied());
         let is_wanted = |callback: &CallbackId| {
             let label = &labels[*callback];
+            let wanted = self.callback.as_deref();
             wanted.is_none_or(|name| name == label || name == info.callbacks[*callback].name)
         };
-        let callbacks: Vec<_> = all().filter(is_wanted).collect();
-        if callbacks.is_empty() {
-            let known = all().map(|callback| labels[callback].clone());
-            let way_out = way_out(wanted.unwrap_or(""), known, "it has none at all");
-            return Err(DurationError::UnknownCallback { rule: name.into(), way_out });
-        }
-        Ok(callbacks)
+        all.filter(is_wanted).collect()
     }
 }
 
@@ -247,6 +272,8 @@ setters! { DurationRule:
     scale(factor: f64) = Some(factor);
     /// The time from the event of a call to the appearance of what it publishes.
     logical(time: Duration) = Some(time);
+    /// Whether its node or callbacks may be created while the graph runs.
+    later(may: bool) = may;
 }
 
 impl Entry {
@@ -290,6 +317,16 @@ impl DurationTable {
 }
 
 impl ResolvedDurations for DurationTable {
+    fn extend(&mut self, info: &GraphInfo) {
+        let mut entries = self.durations.table(info, self.seed).entries;
+        for id in entries.keys().collect::<Vec<_>>() {
+            if let Some(entry) = self.entries.remove(id) {
+                entries.insert(id, entry); // another name would be another random stream
+            }
+        }
+        self.entries = entries;
+    }
+
     fn depends_on_sending(&self) -> bool {
         Self::depends_on_sending(self)
     }

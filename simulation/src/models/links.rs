@@ -86,7 +86,7 @@ pub use table::LinkTable;
 
 use super::distribution::Distribution;
 use super::optional_time;
-use ringspin_executor::{CallbackId, DeliveryOutcome, EventId, Time};
+use ringspin_executor::{CallbackId, DeliveryOutcome, EventId, GraphInfo, Time};
 use ringspin_modes::deterministic::ResolvedLinks;
 use ringspin_modes::quantity::Bandwidth;
 use serde::de::{Deserializer, Error, Unexpected};
@@ -149,16 +149,24 @@ pub struct LinkRule {
     /// The size of each message for the bandwidth, instead of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
+    /// Whether its topic, service or nodes may be created while the graph runs. Otherwise they have
+    /// to exist at the start.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub later: bool,
 }
 
 rule_list!(
     Links of LinkRule in "[[link]]",
     "links" with "`topic`, `from`, `to`, `since`, `until`, `delay`, `loss`, `duplication`, \
-        `reordering`, `bandwidth` and `bytes`",
+        `reordering`, `bandwidth`, `bytes` and `later`",
     dyn ResolvedLinks
 );
 
 impl ResolvedLinks for LinkTable {
+    fn extend(&mut self, info: &GraphInfo) {
+        Self::extend(self, info);
+    }
+
     fn is_linked(&self, callback: CallbackId) -> bool {
         Self::is_linked(self, callback)
     }
@@ -189,6 +197,7 @@ impl LinkRule {
             reordering: 0.0,
             bandwidth: None,
             bytes: None,
+            later: false,
         }
     }
 
@@ -238,10 +247,16 @@ setters! { LinkRule:
     bandwidth(bandwidth: Bandwidth) = Some(bandwidth);
     /// The size of each message for the bandwidth, instead of its own.
     bytes(bytes: u64) = Some(bytes);
+    /// Whether its topic, service or nodes may be created while the graph runs.
+    later(may: bool) = may;
 }
 
 fn at_once() -> Distribution {
     Distribution::fixed(Duration::ZERO)
+}
+
+pub(super) fn is_false(value: &bool) -> bool {
+    !value
 }
 
 fn is_zero(probability: &f64) -> bool {

@@ -113,6 +113,9 @@ pub struct CallbackProfile {
     pub node: String,
     /// Its name, with a number if its loop has several of that name: `timer 10ms#1`.
     pub callback: String,
+    /// Whether it was created while the graph ran.
+    #[serde(default, skip_serializing_if = "super::links::is_false")]
+    pub later: bool,
     /// The durations of its calls.
     pub durations: DurationHistogram,
 }
@@ -130,7 +133,8 @@ impl CallbackProfile {
             Ok(place) => {
                 let before = all.remove(place);
                 let durations = before.durations.merge(self.durations);
-                all.insert(place, Self { durations, ..self });
+                let later = before.later && self.later;
+                all.insert(place, Self { durations, later, ..self });
             }
         }
     }

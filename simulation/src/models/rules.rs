@@ -49,9 +49,8 @@ macro_rules! rule_list {
                 &self,
                 info: &ringspin_executor::GraphInfo,
                 seed: u64,
-            ) -> Result<Option<Box<dyn $resolved>>, ringspin_executor::BoxError> {
-                let table = Self::resolve(self, info, seed)?;
-                Ok(if table.is_empty() { None } else { Some(Box::new(table)) })
+            ) -> Result<Box<dyn $resolved>, ringspin_executor::BoxError> {
+                Ok(Box::new(Self::resolve(self, info, seed)?))
             }
 
             fn equals(&self, other: &dyn std::any::Any) -> bool {

@@ -1,6 +1,6 @@
 //! Virtual cores as a mapping says: what shares one waits, by priority, and what does not goes on.
 
-use ringspin_executor::{BoxError, Graph, Message, QoS, Time};
+use ringspin_executor::{BoxError, Graph, Message, Node, QoS, Time};
 use ringspin_modes::{Cores, Mapping};
 use ringspin_simulation::models::{Distribution, DurationRule, Durations};
 use ringspin_simulation::{Job, Session};
@@ -78,6 +78,55 @@ fn priorities_of_unknown_loops_are_refused() {
     let error = job.run().unwrap_err().to_string();
     assert!(error.contains("`dispatch_priorities` names `/a:fast`"), "{error}");
     assert!(error.contains("use one of /a"), "{error}");
+}
+
+/// A node that creates others at 10 ms, and destroys one of them at 35 ms, which it creates anew at
+/// 45 ms. All have a timer of 20 ms; those of the second node are in a group.
+fn late(graph: &Graph) -> Result<(), BoxError> {
+    let (root, graph) = (graph.create_node("root", None::<Node<Calls>>)?, graph.clone());
+    let create = move |name: &str| -> Result<Node<Calls>, BoxError> {
+        let node = graph.create_node(name, Calls::new())?;
+        node.create_timer(20 * MS, |calls, cx| call(calls, cx.now()))?;
+        let group = node.create_callback_group("group", Calls::new())?;
+        group.create_timer(20 * MS, |calls, cx| call(calls, cx.now()))?;
+        Ok(node)
+    };
+    root.create_timer(5 * MS, move |first, cx| -> Result<(), BoxError> {
+        match cx.now().as_nanos() / 1_000_000 {
+            10 => (*first, _) = (Some(create("first")?), create("second")?),
+            35 => first.take().into_iter().for_each(|node| node.destroy()),
+            45 => drop(create("first")?),
+            _ => {}
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
+
+#[test]
+fn later_nodes_run_where_the_mapping_says() {
+    let run = |mapping: Mapping| {
+        let rules = [takes("/first", 4 * MS).later(true), takes("/second", 4 * MS).later(true)];
+        let mapping = mapping.dispatch_priority("/second:group", 1).later(["/first", "/second"]);
+        let mut session = session(late, rules, mapping);
+        let names = ["/first", "/first:group", "/second", "/second:group"];
+        names.map(|name| calls(&mut session, name))
+    };
+    let (none, default) = (Vec::new, Mapping::new().default_core(0).core(2, ["/root"]));
+    // The first node is another one from 45 ms on, whose timers are not due yet.
+    assert_eq!(run(default.clone()), [none(), none(), vec![38, 54], vec![30, 50]]);
+    let node = default.clone().core(1, ["/first"]);
+    assert_eq!(run(node), [none(), none(), vec![34, 54], vec![30, 50]]);
+    let group = default.core(1, ["/first", "/second:group"]);
+    assert_eq!(run(group), [none(), none(), vec![30, 50], vec![30, 50]]);
+}
+
+#[test]
+fn node_that_no_core_is_named_for_is_refused_when_it_is_created() {
+    let mapping = Mapping::new().core(0, ["/root", "/first"]).later(["/first"]);
+    let job = Job::new(late).simulate(|simulation| simulation.cores = Cores::Mapped(mapping));
+    let error = job.run().unwrap_err().to_string();
+    assert!(error.contains("failed to create node /second: the mapping names no core"), "{error}");
 }
 
 /// Requirements on the hardware do not apply to virtual cores.

@@ -178,13 +178,9 @@ struct BadModel {
 struct BadDurations;
 
 impl Model<dyn ResolvedDurations> for BadModel {
-    fn resolve(
-        &self,
-        _: &GraphInfo,
-        _: u64,
-    ) -> Result<Option<Box<dyn ResolvedDurations>>, BoxError> {
+    fn resolve(&self, _: &GraphInfo, _: u64) -> Result<Box<dyn ResolvedDurations>, BoxError> {
         assert!(self.resolves, "no model");
-        Ok(Some(Box::new(BadDurations)))
+        Ok(Box::new(BadDurations))
     }
 
     fn equals(&self, _: &dyn std::any::Any) -> bool {
@@ -193,6 +189,8 @@ impl Model<dyn ResolvedDurations> for BadModel {
 }
 
 impl ResolvedDurations for BadDurations {
+    fn extend(&mut self, _: &GraphInfo) {}
+
     fn depends_on_sending(&self) -> bool {
         false
     }

@@ -7,7 +7,10 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum DurationError {
     /// No such node or callback group in the graph.
-    #[error("{rule}: the graph has no such node; {way_out}")]
+    #[error(
+        "{rule}: the graph has no such node; {way_out} \
+         (set `later = true` if it is created while the graph runs)"
+    )]
     UnknownNode {
         /// The rule's number, from one, and for what it is.
         rule: String,
@@ -15,7 +18,10 @@ pub enum DurationError {
         way_out: String,
     },
     /// The node has no such callback.
-    #[error("{rule}: the node has no such callback; {way_out}")]
+    #[error(
+        "{rule}: the node has no such callback; {way_out} \
+         (set `later = true` if it is created while the graph runs)"
+    )]
     UnknownCallback {
         /// The rule's number, from one, and for what it is.
         rule: String,

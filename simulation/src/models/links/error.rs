@@ -38,7 +38,10 @@ pub enum DelayFileError {
 #[non_exhaustive]
 pub enum LinkError {
     /// Neither a topic nor a service of the graph.
-    #[error("{rule}: the graph has no such topic or service; {way_out}")]
+    #[error(
+        "{rule}: the graph has no such topic or service; {way_out} \
+         (set `later = true` if it is created while the graph runs)"
+    )]
     UnknownTopic {
         /// The rule's number, from one, and its topic.
         rule: String,
@@ -46,7 +49,10 @@ pub enum LinkError {
         way_out: String,
     },
     /// No edge of the topic has this node at this end.
-    #[error("{rule}: nothing flows {end} `{wanted}`; {way_out}")]
+    #[error(
+        "{rule}: nothing flows {end} `{wanted}`; {way_out} \
+         (set `later = true` if it is created while the graph runs)"
+    )]
     UnknownEnd {
         /// The rule's number, from one, and its topic.
         rule: String,

@@ -5,6 +5,7 @@ use super::{LinkError, LinkRule, Links, is_probability};
 use ringspin_executor::{CallbackId, GraphInfo, LoopInfo, ServiceInfo, SourceId, TopicInfo};
 use ringspin_modes::names::{names_loop, occurrence, publisher_names, way_out};
 use ringspin_modes::random::Stream;
+use std::collections::BTreeSet;
 
 /// A way from one source to one callback, whether it has a rule or not.
 struct Way<'a> {
@@ -33,21 +34,33 @@ impl Links {
         for (rule, number) in self.rules.iter().zip(1..) {
             check(rule, &format!("link {number} (`{}`)", rule.topic), info, &ways)?;
         }
-        let mut table = LinkTable::default();
-        for way in ways {
-            let mut rules: Vec<LinkRule> = Vec::new();
-            for rule in self.rules.iter().rev().filter(|rule| rule.matches(&way)) {
-                rules.push(rule.clone());
-                if !rule.has_window() {
-                    break; // those before it never count
-                }
-            }
-            if !rules.is_empty() {
-                let stream = Stream::new(seed, &way.name);
-                table.add(way.callback, Edge::new(way.source, rules, stream));
-            }
-        }
+        let mut table = LinkTable::new(self.clone(), seed);
+        table.extend(info);
         Ok(table)
+    }
+}
+
+impl LinkTable {
+    /// Adds the edges that are new in `info`, and removes those that are gone. O(edges * rules).
+    pub(super) fn extend(&mut self, info: &GraphInfo) {
+        let ways = ways(info);
+        let there: BTreeSet<_> = ways.iter().map(|way| (way.callback, way.source)).collect();
+        self.retain(|callback, source| there.contains(&(callback, source)));
+        let (links, seed) = (std::mem::take(&mut self.links), self.seed);
+        for way in ways {
+            self.add(way.callback, way.source, || {
+                let mut rules: Vec<LinkRule> = Vec::new();
+                for rule in links.rules.iter().rev().filter(|rule| rule.matches(&way)) {
+                    rules.push(rule.clone());
+                    if !rule.has_window() {
+                        break; // those before it never count
+                    }
+                }
+                let stream = Stream::new(seed, &way.name);
+                (!rules.is_empty()).then(|| Edge::new(way.source, rules, stream))
+            });
+        }
+        self.links = links;
     }
 }
 
@@ -64,7 +77,7 @@ type End<'a> = fn(&Way<'a>) -> &'a LoopInfo;
 
 fn check(rule: &LinkRule, name: &str, info: &GraphInfo, ways: &[Way<'_>]) -> Result<(), LinkError> {
     let is_service = info.services.iter().any(|service| service.name == rule.topic);
-    if !is_service && !info.topics.iter().any(|topic| topic.name == rule.topic) {
+    if !rule.later && !is_service && !info.topics.iter().any(|topic| topic.name == rule.topic) {
         let topics = info.topics.iter().map(|topic| &topic.name);
         let known = topics.chain(info.services.iter().map(|service| &service.name)).cloned();
         let way_out = way_out(&rule.topic, known, "it has none at all");
@@ -90,7 +103,7 @@ fn check(rule: &LinkRule, name: &str, info: &GraphInfo, ways: &[Way<'_>]) -> Res
         let Some(wanted) = wanted else { continue };
         let known: Vec<_> = ways.iter().map(|way| of(way).full_name()).collect();
         ways.retain(|way| names_loop(wanted, of(way)));
-        if ways.is_empty() {
+        if ways.is_empty() && !rule.later {
             let none = "it needs both a publisher and a subscription";
             let way_out = way_out(wanted, known, none);
             let (rule, wanted) = (name.into(), wanted.clone());

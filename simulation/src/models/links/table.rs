@@ -1,6 +1,6 @@
 //! The edges of a graph that have a rule, and what becomes of each of their messages.
 
-use super::LinkRule;
+use super::{LinkRule, Links};
 use ringspin_executor::{CallbackId, DeliveryOutcome, EventId, SourceId, Table, Time};
 use ringspin_modes::random::{Purpose, Stream};
 use std::time::Duration;
@@ -8,6 +8,9 @@ use std::time::Duration;
 /// The links of a graph, resolved, with the messages that are under way.
 #[derive(Clone, Debug, Default)]
 pub struct LinkTable {
+    /// The rules.
+    pub(super) links: Links,
+    pub(super) seed: u64,
     /// By the receiving callback; each list in the order of its sources, and not empty.
     edges: Table<CallbackId, Vec<Edge>>,
 }
@@ -28,10 +31,34 @@ pub(super) struct Edge {
 }
 
 impl LinkTable {
-    pub(super) fn add(&mut self, to: CallbackId, edge: Edge) {
-        let edges = self.edges.get_or_insert_with(to, Vec::new);
-        let place = edges.partition_point(|other| other.source < edge.source);
-        edges.insert(place, edge);
+    pub(super) fn new(links: Links, seed: u64) -> Self {
+        Self { links, seed, edges: Table::new() }
+    }
+
+    /// Adds the edge from `source` to a callback, unless there is one.
+    pub(super) fn add(
+        &mut self,
+        to: CallbackId,
+        source: SourceId,
+        edge: impl FnOnce() -> Option<Edge>,
+    ) {
+        let of_callback = self.edges.get(to).map_or(&[][..], |edges| edges);
+        if let Err(place) = of_callback.binary_search_by_key(&source, |edge| edge.source)
+            && let Some(edge) = edge()
+        {
+            self.edges.get_or_insert_with(to, Vec::new).insert(place, edge);
+        }
+    }
+
+    /// Removes the edges that `stays` does not keep.
+    pub(super) fn retain(&mut self, stays: impl Fn(CallbackId, SourceId) -> bool) {
+        for id in self.edges.keys().collect::<Vec<_>>() {
+            let edges = &mut self.edges[id];
+            edges.retain(|edge| stays(id, edge.source));
+            if edges.is_empty() {
+                self.edges.remove(id);
+            }
+        }
     }
 
     /// Whether there is no edge with a rule.

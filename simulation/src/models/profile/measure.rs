@@ -251,6 +251,7 @@ mod tests {
         let profile = |(name, us): &(&str, &[u64])| CallbackProfile {
             node: "/node".into(),
             callback: (*name).into(),
+            later: false,
             durations: DurationHistogram::of(us.iter().map(|us| us * 1_000)).unwrap(),
         };
         durations_us.iter().map(profile).collect()

@@ -75,8 +75,10 @@ impl Profiler {
     /// The durations of the callbacks that ran, and that `later` names if they were created then.
     fn callbacks(&self, later: &Names) -> impl Iterator<Item = CallbackProfile> {
         self.measured.iter().filter_map(|(id, measured)| {
-            let (node, callback) = self.names.get(id).or_else(|| later.get(id))?.clone();
-            Some(CallbackProfile { node, callback, durations: measured.histogram() })
+            let at_start = self.names.get(id);
+            let (node, callback) = at_start.or_else(|| later.get(id))?.clone();
+            let (later, durations) = (at_start.is_none(), measured.histogram());
+            Some(CallbackProfile { node, callback, later, durations })
         })
     }
 }

@@ -187,8 +187,11 @@ fn a_callback_that_the_graph_lacks_is_named() {
     assert_eq!(
         durations.resolve(&graph(), 0).unwrap_err().to_string(),
         "execution 1 (`/a:`, `timer 10ms#7`): the node has no such callback; did you mean \
-         `timer 10ms#0`?"
+         `timer 10ms#0`? (set `later = true` if it is created while the graph runs)"
     );
+    let text = text.replace("#7\"", "#7\"\nlater = true");
+    let later = Durations::from_profile(&Profile::from_toml(&text).unwrap());
+    assert!(later.resolve(&graph(), 0).unwrap().is_empty());
 }
 
 #[test]

@@ -138,6 +138,8 @@ pub struct Worker {
     /// Of the callbacks that were destroyed, by token.
     leaving: BTreeMap<u32, Leaving>,
     is_started: bool,
+    /// Whether it has adopted a change of the graph since the last quiescent point.
+    is_changed: bool,
     clock_watch: ClockWatch,
     /// Of the callbacks that have one; routes know their index.
     deadlines: Vec<DeadlineWatch>,
@@ -172,6 +174,7 @@ impl Worker {
             starts: BTreeMap::new(),
             leaving: BTreeMap::new(),
             is_started: false,
+            is_changed: false,
             clock_watch: ClockWatch::default(),
             deadlines: Vec::new(),
             link,
@@ -199,10 +202,17 @@ impl Worker {
 
     /// Passes a quiescent point between two events of `thread`, which runs this worker: adopts
     /// changes of the graph, and lets memory be freed that the worker could read before. A load if
-    /// nothing changed. Returns whether it adopted anything.
+    /// nothing changed. Returns whether the graph changed since the last point.
     #[inline]
     pub fn pass(&mut self, thread: &mut WorkerThread) -> bool {
-        thread.pass() && self.adopt()
+        thread.pass() && self.adopt_all()
+    }
+
+    /// Also tells of what was adopted before, with the first event of a new callback.
+    #[cold]
+    fn adopt_all(&mut self) -> bool {
+        self.adopt();
+        std::mem::take(&mut self.is_changed)
     }
 
     /// Whether it has never had a loop: it is for those that are created later.

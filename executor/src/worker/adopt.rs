@@ -15,22 +15,20 @@ use crate::time::{Clock, Time};
 use std::sync::{Arc, Mutex};
 
 impl Worker {
-    /// Adopts the changes that others have prepared; whether there were any. To be called between
-    /// two events.
+    /// Adopts the changes that others have prepared. To be called between two events.
     #[cold]
-    pub(crate) fn adopt(&mut self) -> bool {
-        let mut is_changed = false;
+    pub(crate) fn adopt(&mut self) {
         loop {
             let changes = self.link.changes.take();
             let is_done = changes.is_empty();
-            is_changed |= changes.iter().any(Change::is_visible);
+            self.is_changed |= changes.iter().any(Change::is_visible);
             changes.into_iter().for_each(|change| self.apply(change));
             // Afterwards: tokens were freed, and rings and tokens of these changes are there by
             // now.
             self.inbox.adopt();
             // Dropped values may have held the last handles of others, which go with them.
             if is_done {
-                return is_changed;
+                return;
             }
         }
     }

@@ -22,11 +22,13 @@
 //! | `random_source` | the source of random choices |
 //! | `spec` | the parts of a graph |
 //! | `simulation` | its simulation |
+//! | `parts` | the parts that callbacks create and destroy |
 //! | `nodes`, `callbacks`, `external` | the nodes, their computations, and the external inputs |
 
 mod callbacks;
 mod external;
 mod nodes;
+mod parts;
 mod random_source;
 mod simulation;
 mod spec;
@@ -46,7 +48,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A graph with its simulation, generated from one seed.
 #[derive(Debug)]
 pub struct RandomGraph {
-    spec: Spec,
+    spec: Arc<Spec>,
     simulation: Simulation,
 }
 
@@ -83,10 +85,22 @@ impl RandomGraph {
     /// Generates the graph of `seed`, identical on every machine.
     #[must_use]
     pub fn new(seed: u64) -> Self {
+        Self::draw(seed, |_, _| ())
+    }
+
+    /// Generates the graph of `seed` with callbacks that create and destroy further nodes, callback
+    /// groups, subscriptions, publishers, timers, tasks, services and clients.
+    #[must_use]
+    pub fn changing(seed: u64) -> Self {
+        Self::draw(seed, parts::draw)
+    }
+
+    fn draw(seed: u64, extend: impl FnOnce(&mut Spec, &mut RandomSource)) -> Self {
         let mut random = RandomSource::new(seed);
         let mut spec = Spec::draw(&mut random, HORIZON);
         let simulation = simulation::draw(&mut spec, &mut random, seed);
-        Self { spec, simulation }
+        extend(&mut spec, &mut random);
+        Self { spec: Arc::new(spec), simulation }
     }
 
     /// The names of its features.

@@ -254,6 +254,9 @@ struct RandomGraphArguments {
         value_parser = clap::value_parser!(u32).range(1..=1_000_000)
     )]
     count: u32,
+    /// Run graphs whose callbacks create and destroy nodes and endpoints.
+    #[arg(long)]
+    changing: bool,
 }
 
 /// Executes the command of the arguments.

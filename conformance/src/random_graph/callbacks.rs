@@ -4,6 +4,7 @@
 //! point operations, and functions of the crate `libm`.
 
 use super::Published;
+use super::parts::Parts;
 use ringspin_executor::{Client, Context, Digest, GuardCondition, Publisher, Stamped, Time, Timer};
 use std::sync::Arc;
 
@@ -96,6 +97,8 @@ pub(super) enum Call {
     Trigger(GuardCondition),
     Service(Client<State, Sample, Sample>, Arc<[Emitter]>),
     Reset(Timer),
+    /// Creates the part with this number, or destroys it.
+    Toggle(Arc<Parts>, usize),
 }
 
 impl Emitter {
@@ -134,6 +137,7 @@ impl Emitter {
                 timer.reset();
                 false
             }
+            Call::Toggle(parts, number) => parts.toggle(*number).is_err(),
         };
         if refused {
             state.refused += 1;

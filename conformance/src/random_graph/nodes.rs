@@ -3,6 +3,7 @@
 use super::Handles;
 use super::callbacks::{Call, Emitter, Sample, State};
 use super::external::{Input, answer_later};
+use super::parts::{Entity, Parts};
 use super::spec::{
     Channel, Emit, Join, JoinPolicy, Kind, LoopSpec, Receiver, Source, SourceKind, Spec,
     Subscriber, SubscriberForm, To, TopicSpec,
@@ -10,9 +11,9 @@ use super::spec::{
 use ringspin_executor::{
     Accumulate, ApproximateTime, BoxError, Context, CreateSubscriptionError, ExactTime,
     FailurePolicy, Graph, GuardCondition, Input as JoinInput, Latest, Message, Node, Publisher,
-    QoS, Responder, SubscriptionEvents, Time, Timer, Trigger, Verdict,
+    QoS, Responder, Service, SubscriptionEvents, Time, Timer, Trigger, Verdict,
 };
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 /// The callback of a receiver.
@@ -27,10 +28,10 @@ impl<F> OnCall for F where
 type Creation = Box<dyn FnOnce() -> Result<(), CreateSubscriptionError> + Send>;
 
 /// A graph under construction.
-struct GraphBuilder<'a> {
-    graph: &'a Graph,
-    spec: &'a Spec,
-    nodes: Vec<Node<State>>,
+pub(super) struct GraphBuilder {
+    pub(super) graph: Graph,
+    pub(super) spec: Arc<Spec>,
+    pub(super) nodes: Vec<Node<State>>,
     handles: Handles,
     guards: Vec<Option<GuardCondition>>,
     /// Watchdog timers, by source.
@@ -39,24 +40,28 @@ struct GraphBuilder<'a> {
     late: Vec<(Creation, Duration)>,
     /// The time at which sources stop.
     end: Time,
+    /// The parts that callbacks create and destroy.
+    parts: Weak<Parts>,
 }
 
 /// Declares the graph of `spec`, which runs from `start`; its sources stop at `end`.
 pub(super) fn build(
-    spec: &Spec,
+    spec: &Arc<Spec>,
     graph: &Graph,
     start: Time,
     end: Time,
 ) -> Result<Handles, BoxError> {
+    let parts = Arc::<Parts>::default();
     let mut builder = GraphBuilder {
-        graph,
-        spec,
+        graph: graph.clone(),
+        spec: spec.clone(),
         nodes: Vec::new(),
         handles: Handles::new(spec.channels.len()),
         guards: vec![None; spec.channels.len()],
         watchdogs: vec![None; spec.sources.len()],
         late: Vec::new(),
         end,
+        parts: Arc::downgrade(&parts),
     };
     for event_loop in &spec.loops {
         let node = builder.create_loop(event_loop)?;
@@ -70,11 +75,13 @@ pub(super) fn build(
         builder.create_channel(number, channel)?;
     }
     for source in &spec.sources {
-        builder.create_source(source)?;
+        builder.create_source(&builder.nodes[source.in_loop], source)?;
     }
     builder.create_late_subscriptions()?;
     builder.add_input(start)?;
-    Ok(builder.handles)
+    let handles = builder.handles.clone();
+    parts.start(builder);
+    Ok(handles)
 }
 
 pub(super) fn topic_name(channel: usize) -> String {
@@ -111,7 +118,7 @@ fn requested(topic: &TopicSpec, depth: usize, keeps_all: bool) -> QoS {
     }
 }
 
-impl GraphBuilder<'_> {
+impl GraphBuilder {
     fn create_loop(&self, spec: &LoopSpec) -> Result<Node<State>, BoxError> {
         let name = format!("node_{}", spec.node);
         let node = match spec.kind {
@@ -137,7 +144,7 @@ impl GraphBuilder<'_> {
         Ok(node)
     }
 
-    fn topic(&self, channel: usize) -> &TopicSpec {
+    pub(super) fn topic(&self, channel: usize) -> &TopicSpec {
         match &self.spec.channels[channel] {
             Channel::Topic(topic) => topic,
             other => unreachable!("{other:?} is no topic"),
@@ -150,19 +157,16 @@ impl GraphBuilder<'_> {
         Ok(if channel.is_multiple_of(2) { publisher.digested() } else { publisher })
     }
 
-    /// The effects of a callback in a loop.
-    fn emitters(&self, in_loop: usize, emits: usize) -> Result<Arc<[Emitter]>, BoxError> {
-        let node = &self.nodes[in_loop];
-        let emitter = |emit: &Emit| self.emitter(node, in_loop, emit);
-        self.spec.emits[emits].iter().map(emitter).collect()
+    fn parts(&self) -> Arc<Parts> {
+        self.parts.upgrade().expect("it builds for the parts, or is one of them")
     }
 
-    fn emitter(
-        &self,
-        node: &Node<State>,
-        in_loop: usize,
-        emit: &Emit,
-    ) -> Result<Emitter, BoxError> {
+    /// The effects of a callback of `node`.
+    fn emitters(&self, node: &Node<State>, emits: usize) -> Result<Arc<[Emitter]>, BoxError> {
+        self.spec.emits[emits].iter().map(|emit| self.emitter(node, emit)).collect()
+    }
+
+    fn emitter(&self, node: &Node<State>, emit: &Emit) -> Result<Emitter, BoxError> {
         let call = match emit.to {
             To::Channel(channel) => match &self.guards[channel] {
                 Some(guard) => Call::Trigger(guard.clone()),
@@ -177,19 +181,24 @@ impl GraphBuilder<'_> {
                     Some(timeout) => client.with_timeout(timeout),
                     None => client,
                 };
-                Call::Service(client, self.emitters(in_loop, then)?)
+                Call::Service(client, self.emitters(node, then)?)
             }
             To::Reset(watchdog) => {
                 let timer = self.watchdogs[watchdog].clone();
                 Call::Reset(timer.expect("watchdogs come first"))
             }
+            To::Toggle(part) => Call::Toggle(self.parts(), part),
         };
         Ok(Emitter { every: emit.every, call })
     }
 
     /// Creates the function that runs at each call of a receiver's callback.
-    fn on_call(&self, receiver: &Receiver) -> Result<impl OnCall + use<>, BoxError> {
-        let emitters = self.emitters(receiver.in_loop, receiver.emits)?;
+    fn on_call(
+        &self,
+        node: &Node<State>,
+        receiver: &Receiver,
+    ) -> Result<impl OnCall + use<>, BoxError> {
+        let emitters = self.emitters(node, receiver.emits)?;
         let (fails_at, mut calls) = (receiver.fails_at, 0);
         Ok(move |state: &mut State, sample: &Sample, cx: &Context<'_>| {
             calls += 1;
@@ -225,8 +234,8 @@ impl GraphBuilder<'_> {
                     .try_for_each(|subscriber| self.create_subscriber(number, topic, subscriber))
             }
             Channel::Guard(receiver) => {
-                let mut on_call = self.on_call(receiver)?;
                 let node = &self.nodes[receiver.in_loop];
+                let mut on_call = self.on_call(node, receiver)?;
                 let name = format!("guard_{number}");
                 let guard = node.create_guard_condition(&name, move |state, cx| {
                     on_call(state, &Sample::at(cx.now()), cx)
@@ -234,22 +243,31 @@ impl GraphBuilder<'_> {
                 self.guards[number] = Some(guard);
                 Ok(())
             }
-            Channel::Service { server, depth, deferred } => {
-                let mut on_call = self.on_call(server)?;
-                let (node, deferred) = (&self.nodes[server.in_loop], *deferred);
-                let mut held: Option<Responder<Sample>> = None;
-                node.create_deferred_service(
-                    &service_name(number),
-                    QoS::keep_all(*depth),
-                    move |state: &mut State, request: &Sample, responder, cx: &mut Context<'_>| {
-                        let result = on_call(state, request, cx);
-                        answer_later(&mut held, deferred, responder, state.sample());
-                        result
-                    },
-                )?;
+            Channel::Service { .. } => {
+                let server = self.create_server(number)?;
+                self.parts().add_server(&self.spec, number, server);
                 Ok(())
             }
         }
+    }
+
+    /// Creates the server of a service.
+    pub(super) fn create_server(&self, number: usize) -> Result<Service, BoxError> {
+        let Channel::Service { server, depth, deferred } = &self.spec.channels[number] else {
+            unreachable!("channel {number} is no service")
+        };
+        let (node, deferred) = (&self.nodes[server.in_loop], *deferred);
+        let mut on_call = self.on_call(node, server)?;
+        let mut held: Option<Responder<Sample>> = None;
+        Ok(node.create_deferred_service(
+            &service_name(number),
+            QoS::keep_all(*depth),
+            move |state: &mut State, request: &Sample, responder, cx: &mut Context<'_>| {
+                let result = on_call(state, request, cx);
+                answer_later(&mut held, deferred, responder, state.sample());
+                result
+            },
+        )?)
     }
 
     fn create_subscriber(
@@ -258,50 +276,64 @@ impl GraphBuilder<'_> {
         topic: &TopicSpec,
         subscriber: &Subscriber,
     ) -> Result<(), BoxError> {
-        let Subscriber { receiver, depth, keeps_all, form } = subscriber;
-        let mut on_call = self.on_call(receiver)?;
-        let node = &self.nodes[receiver.in_loop];
-        let (name, qos) = (topic_name(number), requested(topic, *depth, *keeps_all));
+        let node = &self.nodes[subscriber.receiver.in_loop];
+        let SubscriberForm::Late(after) = subscriber.form else {
+            return self.subscribe(node, number, subscriber).map(drop);
+        };
+        let mut on_call = self.on_call(node, &subscriber.receiver)?;
+        let qos = requested(topic, subscriber.depth, subscriber.keeps_all).transient_local();
+        let (node, name) = (node.clone(), topic_name(number));
         let callback = move |state: &mut State, sample: &Message<Sample>, cx: &mut Context<'_>| {
             on_call(state, sample, cx)
         };
-        match form {
-            SubscriberForm::Plain => {
-                let missed = |state: &mut State, _, cx: &mut Context<'_>| state.begin(cx.now());
-                let events = SubscriptionEvents::new().on_deadline_missed(missed);
-                node.create_subscription_with_events(&name, qos, events, callback)?;
-            }
-            SubscriberForm::Late(after) => {
-                let (node, qos) = (node.clone(), qos.transient_local());
-                let create = move || node.create_subscription(&name, qos, callback).map(drop);
-                self.late.push((Box::new(create), *after));
-            }
-            SubscriberForm::Stream => {
-                let mut callback = self.on_call(receiver)?;
-                let mut stream = node.create_stream::<Sample>(&name, qos)?;
-                node.spawn_with_state(&format!("stream_{number}"), |access| async move {
-                    loop {
-                        let sample = stream.next().await;
-                        let step = move |state: &mut State, cx: &mut Context<'_>| {
-                            let result = callback(state, &sample, cx);
-                            (callback, result)
-                        };
-                        let result;
-                        (callback, result) = access.with(step).await;
-                        match result {
-                            Ok(()) => {}
-                            failed => break failed,
-                        }
-                    }
-                })?;
-            }
-        }
+        let create = move || node.create_subscription(&name, qos, callback).map(drop);
+        self.late.push((Box::new(create), after));
         Ok(())
     }
 
+    /// Subscribes to topic `number` at once.
+    pub(super) fn subscribe(
+        &self,
+        node: &Node<State>,
+        number: usize,
+        subscriber: &Subscriber,
+    ) -> Result<Entity, BoxError> {
+        let Subscriber { receiver, depth, keeps_all, form } = subscriber;
+        let mut callback = self.on_call(node, receiver)?;
+        let (name, qos) = (topic_name(number), requested(self.topic(number), *depth, *keeps_all));
+        if *form != SubscriberForm::Stream {
+            let missed = |state: &mut State, _, cx: &mut Context<'_>| state.begin(cx.now());
+            let events = SubscriptionEvents::new().on_deadline_missed(missed);
+            let on_message =
+                move |state: &mut State, sample: &Message<Sample>, cx: &mut Context<'_>| {
+                    callback(state, sample, cx)
+                };
+            let subscription = node.create_subscription_with_events(&name, qos, events, on_message);
+            return Ok(Entity::Subscription(subscription?));
+        }
+        let mut callback = self.on_call(node, receiver)?;
+        let mut stream = node.create_stream::<Sample>(&name, qos)?;
+        let task = node.spawn_with_state(&format!("stream_{number}"), |access| async move {
+            loop {
+                let sample = stream.next().await;
+                let step = move |state: &mut State, cx: &mut Context<'_>| {
+                    let result = callback(state, &sample, cx);
+                    (callback, result)
+                };
+                let result;
+                (callback, result) = access.with(step).await;
+                match result {
+                    Ok(()) => {}
+                    failed => break failed,
+                }
+            }
+        })?;
+        Ok(Entity::Task(task))
+    }
+
     fn create_join(&self, join: &Join) -> Result<(), BoxError> {
-        let mut on_call = self.on_call(&join.receiver)?;
         let node = &self.nodes[join.receiver.in_loop];
+        let mut on_call = self.on_call(node, &join.receiver)?;
         let input = |channel: usize| {
             let qos = requested(self.topic(channel), join.depth, false);
             JoinInput::<Sample>::new(&topic_name(channel), qos)
@@ -335,20 +367,21 @@ impl GraphBuilder<'_> {
         Ok(())
     }
 
-    fn create_source(&self, source: &Source) -> Result<(), BoxError> {
-        let emitters = self.emitters(source.in_loop, source.emits)?;
-        let (node, end, period) = (&self.nodes[source.in_loop], self.end, source.period);
+    pub(super) fn create_source(
+        &self,
+        node: &Node<State>,
+        source: &Source,
+    ) -> Result<Option<Entity>, BoxError> {
+        let Source { period, kind, emits, .. } = *source;
+        let (emitters, end) = (self.emitters(node, emits)?, self.end);
         let fire = move |state: &mut State, cx: &Context<'_>| {
             state.begin(cx.now());
             emitters.iter().for_each(|emitter| emitter.emit(state, cx));
         };
-        match source.kind {
-            SourceKind::Watchdog => {}
+        Ok(Some(match kind {
+            SourceKind::Watchdog => return Ok(None),
             SourceKind::Timer | SourceKind::Changing(_) => {
-                let changes_at = match source.kind {
-                    SourceKind::Changing(calls) => calls,
-                    _ => u64::MAX,
-                };
+                let changes_at = if let SourceKind::Changing(n) = kind { n } else { u64::MAX };
                 let (slot, mut calls) = (Arc::new(std::sync::OnceLock::<Timer>::new()), 0);
                 let own = slot.clone();
                 let timer = node.create_timer(period, move |state, cx| {
@@ -362,10 +395,12 @@ impl GraphBuilder<'_> {
                     }
                     fire(state, cx);
                 })?;
-                slot.set(timer).expect("it is set once");
+                slot.set(timer.clone()).expect("it is set once");
+                Entity::Timer(timer)
             }
             SourceKind::OneShot => {
-                node.create_one_shot_timer(period, move |state, cx| fire(state, cx))?;
+                let fire = move |state: &mut State, cx: &mut Context<'_>| fire(state, cx);
+                Entity::Timer(node.create_one_shot_timer(period, fire)?)
             }
             SourceKind::Sets => {
                 let name = format!("gain_{}", node.parameters().list().len());
@@ -374,7 +409,7 @@ impl GraphBuilder<'_> {
                     state.value = state.value.wrapping_add(changes.len() as u64);
                     state.begin(cx.now());
                 })?;
-                node.create_timer(period, move |state: &mut State, cx| {
+                Entity::Timer(node.create_timer(period, move |state: &mut State, cx| {
                     if cx.now() >= end {
                         cx.cancel_timer();
                     }
@@ -382,11 +417,11 @@ impl GraphBuilder<'_> {
                     state.value ^= gain.get() as u64;
                     fire(state, cx);
                     Ok::<_, BoxError>(())
-                })?;
+                })?)
             }
             SourceKind::Task => {
                 let mut interval = node.create_interval(period)?;
-                node.spawn_with_state("beat", |access| async move {
+                Entity::Task(node.spawn_with_state("beat", |access| async move {
                     let mut fire = fire;
                     loop {
                         let tick = interval.tick().await;
@@ -396,10 +431,9 @@ impl GraphBuilder<'_> {
                         }
                         fire = access.with(move |state, cx| (fire(state, cx), fire).1).await;
                     }
-                })?;
+                })?)
             }
-        }
-        Ok(())
+        }))
     }
 
     /// Creates a node whose timers create the late subscriptions.

@@ -17,6 +17,8 @@ pub(super) struct Spec {
     pub(super) sources: Vec<Source>,
     /// The effects of callbacks, which refer to them by index.
     pub(super) emits: Vec<Vec<Emit>>,
+    /// The parts that callbacks create and destroy.
+    pub(super) parts: Vec<PartSpec>,
     /// The channels on which the input publishes: by time, and in response to messages.
     pub(super) input: Option<InputSpec>,
     /// The names of its features.
@@ -153,6 +155,8 @@ pub(super) enum To {
     },
     /// Resets the watchdog with this source number.
     Reset(usize),
+    /// Creates the part with this number, or destroys it.
+    Toggle(usize),
 }
 
 #[derive(Debug)]
@@ -163,8 +167,21 @@ pub(super) struct InputSpec {
     pub(super) answers: Option<[usize; 2]>,
 }
 
+/// A part that callbacks create and destroy while the graph runs.
+#[derive(Debug)]
+pub(super) struct PartSpec {
+    /// Whether its entities belong to a node of its own.
+    pub(super) is_node: bool,
+    /// Subscriptions, each with its channel.
+    pub(super) subscribers: Vec<(usize, Subscriber)>,
+    pub(super) sources: Vec<Source>,
+    /// The channel of a service whose server exists from the start.
+    pub(super) server: Option<usize>,
+}
+
 /// Periods that often coincide, in microseconds, and one that rarely does.
-const PERIODS: [u64; 10] = [1000, 2000, 2000, 4000, 5000, 5000, 10_000, 10_000, 20_000, 3700];
+pub(super) const PERIODS: [u64; 10] =
+    [1000, 2000, 2000, 4000, 5000, 5000, 10_000, 10_000, 20_000, 3700];
 
 /// A specification under construction: effects are assigned channel by channel.
 pub(super) struct SpecGenerator<'a> {

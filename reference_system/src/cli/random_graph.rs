@@ -10,7 +10,11 @@ use super::output;
 pub(super) fn random_graph(arguments: &RandomGraphArguments) -> Result<()> {
     for n in 0..u64::from(arguments.count) {
         let seed = arguments.seed.wrapping_add(n);
-        let report = RandomGraph::new(seed).job().run().map_err(anyhow::Error::from_boxed);
+        let graph = match arguments.changing {
+            false => RandomGraph::new(seed),
+            true => RandomGraph::changing(seed),
+        };
+        let report = graph.job().run().map_err(anyhow::Error::from_boxed);
         let report = report.with_context(|| format!("the graph of seed {seed} failed"))?;
         let (digest, dispatches) = (report.digest(), report.dispatches());
         output::print(&format!("{seed} {digest} {dispatches}\n"))?;

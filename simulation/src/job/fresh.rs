@@ -6,7 +6,7 @@
 //! environment. Another process has others.
 
 use super::report::Report;
-use super::verify::VerifyError;
+use super::verify::{VerifyError, describe_changes};
 use super::{Ran, certificate};
 use ringspin_executor::{CallbackId, Dispatch, EventId, LoopId, SourceId, Time};
 use ringspin_modes::deterministic::{Record, Trace};
@@ -194,6 +194,8 @@ pub(super) struct Summary {
     pub(super) graph: Vec<String>,
     /// A line for each thing that was counted.
     pub(super) outcome: Vec<String>,
+    /// The changes of the graph in words, each with the number of dispatches before it.
+    pub(super) changes: Vec<(usize, String)>,
     records: usize,
     sent: usize,
 }
@@ -207,6 +209,7 @@ impl Summary {
             graph_hash: certificate::hash(&format!("{info:?}")),
             graph: certificate::listing(info).lines().map(String::from).collect(),
             outcome: certificate::outcome(report),
+            changes: describe_changes(trace),
             records: trace.records.len(),
             sent: trace.sent.len(),
         }
@@ -230,6 +233,7 @@ impl Reply {
                 graph_hash: String::new(),
                 graph: Vec::new(),
                 outcome: Vec::new(),
+                changes: Vec::new(),
                 records: 0,
                 sent: 0,
             },

@@ -2,7 +2,7 @@
 
 use super::fresh::{Call, FreshProcess, Reply, Request, Summary};
 use super::{Job, Report};
-use ringspin_executor::{BoxError, EventId, GraphInfo};
+use ringspin_executor::{BoxError, EventId, GraphChange, GraphInfo};
 use ringspin_modes::deterministic::{Record, Trace};
 use std::fmt;
 use thiserror::Error;
@@ -44,6 +44,8 @@ pub enum Difference {
     Time,
     /// The same event was dispatched, and the callback showed other messages or another state.
     Digest,
+    /// The graph changed in another way, or one of them did not change.
+    Change,
     /// One of the runs ended here.
     Length,
     /// Messages that an input or a test published after the last dispatch.
@@ -54,12 +56,12 @@ pub enum Difference {
     Outcome,
 }
 
-/// The first dispatch in which two runs of a job differ.
+/// The first dispatch, or change of the graph, in which two runs of a job differ.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub struct Divergence {
     /// Number of the run that differed from the first one, from one.
     pub run: usize,
-    /// The dispatch, counted from zero.
+    /// The dispatch, counted from zero; for a change, the one before which it came.
     pub index: usize,
     /// The kind of difference.
     pub difference: Difference,
@@ -82,12 +84,16 @@ impl fmt::Display for Divergence {
                 "the same callback, called for the same event, showed other messages or another \
                  state"
             }
+            Difference::Change => "the graph changed in another way before it",
             Difference::Length => "one of the runs ended",
             Difference::Outside => "other messages were published after that, by no callback",
             Difference::Graph => "building the graph gave another graph",
             Difference::Outcome => "the same dispatches came to another outcome",
         };
-        let none = || "(the end)".to_owned();
+        let none = || match self.difference {
+            Difference::Change => "(no change)".to_owned(),
+            _ => "(the end)".to_owned(),
+        };
         match self.difference {
             Difference::Graph | Difference::Outcome => writeln!(f, "run {}: {what}", self.run)?,
             _ => {
@@ -201,15 +207,42 @@ struct First {
 impl First {
     /// Compares with another run.
     fn compare(&self, run: usize, summary: &Summary, trace: &Trace) -> Result<(), VerifyError> {
-        let difference = match summary.has_graph_of(&self.summary) {
-            false => Some(self.other_lines(Difference::Graph, graph_of, summary)),
-            true => compare(&self.trace, trace, self.report.graph())
-                .or_else(|| self.compare_ends(summary)),
+        let dispatches = compare(&self.trace, trace, self.report.graph());
+        let difference = match self.compare_changes(summary, trace) {
+            Some(change) => dispatches.filter(|other| other.index < change.index).or(Some(change)),
+            None if !summary.has_graph_of(&self.summary) => {
+                Some(self.other_lines(Difference::Graph, graph_of, summary))
+            }
+            None => dispatches.or_else(|| self.compare_ends(summary)),
         };
         match difference {
             None => Ok(()),
             Some(divergence) => Err(Box::new(Divergence { run, ..divergence }).into()),
         }
+    }
+
+    /// The first change of the graph that differs.
+    fn compare_changes(&self, other: &Summary, trace: &Trace) -> Option<Divergence> {
+        let (ours, theirs) = (&self.summary.changes, &other.changes);
+        let longest = ours.len().max(theirs.len());
+        let place = (0..longest).find(|&n| ours.get(n) != theirs.get(n))?;
+        let (one, two) = (ours.get(place), theirs.get(place));
+        let index = one.into_iter().chain(two).map(|(after, _)| *after).min()?;
+        let (info, here) = (self.report.graph(), |change: &&(usize, String)| change.0 == index);
+        let maker = index.checked_sub(1).and_then(|maker| trace.records.get(maker));
+        let chain_of_maker = maker.map(|maker| chain(trace, maker, info)).unwrap_or_default();
+        Some(Divergence {
+            run: 0,
+            index,
+            difference: Difference::Change,
+            first: one.filter(here).map(|(_, change)| change.clone()),
+            other: two.filter(here).map(|(_, change)| change.clone()),
+            chain: maker
+                .map(|maker| describe(maker, info))
+                .into_iter()
+                .chain(chain_of_maker)
+                .collect(),
+        })
     }
 
     /// Compares the ends of two runs with the same dispatches.
@@ -281,6 +314,22 @@ fn compare(expected: &Trace, trace: &Trace, info: &GraphInfo) -> Option<Divergen
         other: two.map(|record| describe(record, info)),
         chain,
     })
+}
+
+/// The changes of the graph in words, each with the number of dispatches before it.
+pub(super) fn describe_changes(trace: &Trace) -> Vec<(usize, String)> {
+    let describe = |change: &GraphChange| match change {
+        GraphChange::LoopAdded { name, .. } => format!("{name} was created"),
+        GraphChange::CallbackAdded { callback, event_loop, name } => {
+            format!("{name} (callback {}) of loop {} was created", callback.0, event_loop.0)
+        }
+        GraphChange::LoopRemoved { event_loop } => format!("loop {} was destroyed", event_loop.0),
+        GraphChange::CallbackRemoved { callback } => {
+            format!("callback {} was destroyed", callback.0)
+        }
+        other => format!("{other:?}"),
+    };
+    trace.changes.iter().map(|(after, change)| (*after, describe(change))).collect()
 }
 
 /// The causes of `record`, latest first.

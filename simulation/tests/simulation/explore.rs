@@ -1,6 +1,6 @@
 //! Exploring orders: planted bugs are found, shrunk, and come again.
 
-use ringspin_executor::{BoxError, Graph, Message, QoS, Time};
+use ringspin_executor::{BoxError, Context, Graph, Message, QoS, Time};
 use ringspin_modes::{Candidate, Cores, Mapping, Schedule, Simulation, TieBreaker, TiePolicy};
 use ringspin_simulation::models::{Distribution, DurationRule, Durations, LinkRule, Links};
 use ringspin_simulation::{Exploration, ExploreError, Job, Order};
@@ -52,6 +52,31 @@ fn a_fusion_that_needs_an_order_is_found_and_shrunk_to_one_deviation() {
         let again = found(job.try_schedule(&counterexample.schedule).unwrap_err());
         assert_eq!(again.failure, counterexample.failure);
         assert_eq!(again.explanation, counterexample.explanation);
+    }
+}
+
+/// Whether the subscription gets the only message depends on the order of two timers.
+#[test]
+fn creation_that_races_with_a_message_is_explored_in_both_orders() {
+    let job = Job::new(|graph| {
+        let talker = graph.create_node("talker", ())?;
+        let out = talker.create_publisher::<u8>("numbers", QoS::default())?;
+        talker.create_one_shot_timer(MS, move |_, _| out.publish(1))?;
+        let creator = graph.create_node("creator", ())?;
+        let late = creator.clone();
+        creator.create_one_shot_timer(MS, move |_, _| {
+            let on = |_: &mut (), _: &Message<u8>, _: &mut Context<'_>| Err("it is heard");
+            late.create_subscription("numbers", QoS::default(), on).map(drop)
+        })?;
+        Ok(())
+    });
+    job.run().unwrap();
+    for order in [Order::Shuffle, Order::Pct { depth: 2 }] {
+        let exploration = Exploration { seeds: 0..100, order, ..Exploration::default() };
+        let counterexample = found(job.explore(&exploration).unwrap_err());
+        assert_eq!(counterexample.schedule.len(), 1, "{counterexample}");
+        let text = counterexample.to_string();
+        assert!(text.contains("it is heard"), "{text}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Verifying: what is not deterministic is found, and named.
 
-use ringspin_executor::{Message, QoS};
+use ringspin_executor::{Context, Message, QoS};
 use ringspin_simulation::{Difference, Divergence, Job, VerifyError};
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -83,6 +83,32 @@ fn a_state_that_differs_is_found_if_it_is_digested() {
     });
     let divergence = diverged(job.run_for(30 * MS).verify(3));
     assert_eq!((divergence.run, divergence.difference), (2, Difference::Digest));
+}
+
+#[test]
+fn change_that_differs_is_found_with_the_callback_that_made_it() {
+    let runs = Mutex::new(0u64);
+    let job = Job::new(|graph| {
+        *runs.lock().unwrap() += 1;
+        let run = *runs.lock().unwrap();
+        let node = graph.create_node("node", 0)?;
+        let late = node.clone();
+        node.create_timer(10 * MS, move |n, _| {
+            *n += 1;
+            // The second run creates it a period later, where no dispatch shows it.
+            if *n == 2 + run.min(2) {
+                let on = |_: &mut _, _: &Message<u8>, _: &mut Context<'_>| ();
+                late.create_subscription("points", QoS::default(), on).unwrap();
+            }
+        })?;
+        Ok(())
+    });
+    let divergence = diverged(job.run_for(100 * MS).verify(2));
+    assert_eq!((divergence.difference.clone(), divergence.index), (Difference::Change, 3));
+    let first = divergence.first.clone().unwrap();
+    assert!(first.contains("subscription /points"), "{divergence}");
+    assert_eq!(divergence.other, None);
+    assert!(divergence.chain[0].contains("0.030000000 s /node `timer 10ms`"), "{divergence}");
 }
 
 #[test]

@@ -43,21 +43,21 @@ const CHANGING: u64 = 1_000_000;
 
 /// The digests of the first graphs that change while they run, likewise.
 const PINNED_CHANGING: [&str; 16] = [
-    "3ee05847c249eec842c7cfd8b87b9209",
+    "d527a094dc6bf57df9e9605d7e578161",
     "b1e42152298c39395df407ac70e6483f",
-    "a6f437b50cdca1b049e416348c9d4f7e",
-    "5a518009fa1fe9e2667e198edc5ced6e",
-    "e6358622e3d2f4e601fadebd8635f5ee",
+    "df255816110effcb3f9c979067799b22",
+    "517008df8e92abc8507dea77de081577",
+    "2e1b6238141980ca368026002676d73f",
     "66972e2a4f0ad3d96efbf53502b5ab6e",
-    "c8f7e56e70e0fa6a8551bb31dd02c192",
+    "40ffeceedb4b62bcacce96aaadea7e25",
     "f18647226a00c3632d5eebbb42779f62",
-    "4fae05d7c5332ed4e1fe6b263a0d032a",
-    "a209b1d8035328f59e6fbc50f03695c8",
-    "3896b4134a4a993d565601a21c8e5194",
-    "56dde1a19eb1622417aae492b7ed841c",
+    "ae4e99a6b09bbb30c853f839bdda35f3",
+    "f824870dffe8fec61c1cd21a9eea4a9b",
+    "8749a490a80368be5354125e48321f9a",
+    "7d9e44463f4d99f8d5765b4942090a54",
     "3cc624c9c40585314b3dd6866afd133d",
-    "6800895a992e788fd2b83e51a31cd20f",
-    "8ba86f415629924cf87c09c40c304549",
+    "3759384c34245a5303bc04ffe31b2514",
+    "de71eb9e2a00d23a70ac19c5ffc20ed0",
     "eb0196a85567f4fc46b0c81effaf48b0",
 ];
 

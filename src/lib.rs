@@ -235,4 +235,6 @@ mod guide {
     struct Recordings;
     #[doc = include_str!("../docs/parameters.md")]
     struct Parameters;
+    #[doc = include_str!("../docs/changes.md")]
+    struct Changes;
 }

@@ -130,7 +130,7 @@ impl RandomGraph {
     /// Declares its nodes.
     ///
     /// # Errors
-    /// An error only if `graph` already has nodes of the same names, or is frozen.
+    /// An error only if `graph` already has nodes of the same names, or its executor is gone.
     pub fn build(&self, graph: &Graph) -> Result<Handles, BoxError> {
         nodes::build(&self.spec, graph, self.simulation.start, self.horizon())
     }

@@ -243,7 +243,8 @@ pub struct CallbackStatistics {
     /// Messages that were lost on their way: in simulated time, or because a middleware could not
     /// hand them over.
     pub lost: u64,
-    /// Events that came when its node had failed and was isolated.
+    /// Events that came when its node had failed and was isolated, or that waited when the callback
+    /// was destroyed.
     pub discarded: u64,
     /// Periods of a timer that passed without a call because the executor was late.
     pub missed: u64,

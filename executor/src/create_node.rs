@@ -12,7 +12,24 @@ use crate::sim_time::SimTime;
 use std::sync::Arc;
 
 impl Graph {
-    /// Creates a node in the root namespace.
+    /// Creates a node in the root namespace, before the start or while the executor runs, from
+    /// callbacks and any other thread.
+    ///
+    /// A node that is created while the executor runs takes part when this returns. It lives until
+    /// [`Node::destroy`], or as long as the executor: dropping the handle changes nothing.
+    ///
+    /// ```
+    /// # use ringspin_executor::Graph;
+    /// # let graph = Graph::new();
+    /// # let fleet = graph.create_node("fleet", ())?;
+    /// let (handle, mut robots) = (graph.clone(), 0);
+    /// fleet.create_service("join", Default::default(), move |_, (): &(), _| {
+    ///     robots += 1;
+    ///     let robot = handle.create_node(&format!("robot{robots}"), robots);
+    ///     robot.map(|robot| robot.full_name().to_owned())
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`CreateNodeError`] for an invalid or duplicate name, or an executor that is gone.

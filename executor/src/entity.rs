@@ -6,9 +6,9 @@
 //! 1. Implement [`Entity`]. `dispatch` takes one item, calls `Context::begin` with its identity,
 //!    and runs the callback; without an item it returns [`Outcome::Nothing`]. `discard` drops one
 //!    item of a node that is out of service; `retire` drops everything of the user.
-//! 2. Choose the [`EventSource`], from which freezing knows how many events can be ready at once: a
-//!    queue of messages (a [`SubscriptionReceiver`] of a topic of its own), a timer, or a
-//!    [`Notifier`], which is one token however often it is notified.
+//! 2. Choose the [`EventSource`], which says how many events can be ready at once: a queue of
+//!    messages (a [`SubscriptionReceiver`] of a topic of its own), a timer, or a [`Notifier`],
+//!    which is one token however often it is notified.
 //! 3. Take a [`Target`] from `GraphBuilder::next_target`, one port for each input, and add a
 //!    [`CallbackSpec`] for each port by `GraphBuilder::add_callback`. The name of the callback
 //!    enters the digest.

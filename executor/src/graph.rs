@@ -1,7 +1,7 @@
 //! The graph: nodes, topics and callbacks, and their ends.
 //!
 //! Nodes declare what they publish and subscribe to; `freeze` (in [`frozen`]) turns the graph into
-//! workers. Later additions are [committed](commit) to them as they run.
+//! workers. Later changes are [committed](commit) to them as they run.
 
 mod commit;
 mod error;
@@ -544,7 +544,8 @@ impl Drop for GraphBuilder {
     }
 }
 
-/// A graph of nodes. Clones are handles to the same graph.
+/// A graph of nodes. Clones are handles to the same graph, and may be used from any thread and in
+/// callbacks: nodes come and go also while the executor runs.
 ///
 /// ```
 /// use ringspin_executor::{Graph, Message, QoS};
@@ -585,7 +586,6 @@ impl Graph {
     }
 
     /// The timers with their callbacks, in order of creation, for tools that shift or list them.
-    /// Empty once the graph is frozen.
     pub fn timers(&self) -> Vec<(CallbackId, Timer)> {
         let builder = self.builder();
         let timers = builder.callback_specs.iter().filter_map(|(id, spec)| match &spec.source {
@@ -597,7 +597,7 @@ impl Graph {
 
     /// Removes everything that nodes added to the graph, when its executor is dropped: callbacks
     /// that hold a [`Node`](crate::Node) or a [`Graph`] would otherwise keep themselves alive.
-    /// Handles of the graph then find it frozen and empty.
+    /// Handles of the graph then find it empty, and creating anything fails with [`GoneError`].
     pub fn close(&self) {
         let mut open = self.builder();
         let mut closed = GraphBuilder::default();

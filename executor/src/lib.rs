@@ -2,7 +2,8 @@
 //!
 //! A [`Graph`] of [`Node`]s is declared, then frozen into [`Worker`]s. A worker takes a ready
 //! event, runs its callback with `&mut State` and a [`Context`], and a scheduler decides about its
-//! thread and its time (see the `modes` member).
+//! thread and its time (see the `modes` member). Handles change the graph at any time after that:
+//! workers adopt changes between two events.
 
 #![forbid(unsafe_code)]
 

@@ -111,8 +111,9 @@ impl<S: Send + 'static> Node<S> {
     /// Calls `callback` every `period`.
     ///
     /// Timers are anchored in phase at the start of the executor (in deterministic mode, at
-    /// simulated time zero): a late call does not move the later ones. A period that passes while
-    /// the call before it still waits is counted as missed and logged, never made up for.
+    /// simulated time zero), or at their creation if that is later: a late call does not move the
+    /// later ones. A period that passes while the call before it still waits is counted as missed
+    /// and logged, never made up for.
     ///
     /// Live, a due timer is noticed after the callback that runs at that moment, or the one that is
     /// about to begin. Its expiry is then an event of this group: it waits for the events that the
@@ -134,8 +135,9 @@ impl<S: Send + 'static> Node<S> {
         self.add_timer(format!("timer {period:?}"), period, true, callback)
     }
 
-    /// Calls `callback` once, `delay` after the start of the executor; and again, `delay` after
-    /// each [`Timer::reset`]. Cancel it at once for a timer that waits for its first reset.
+    /// Calls `callback` once, `delay` after the start of the executor, or after the creation of the
+    /// timer if that is later; and again, `delay` after each [`Timer::reset`]. Cancel it at once
+    /// for a timer that waits for its first reset.
     ///
     /// A simulation that starts at a later time than zero, such as a replay, counts from that time.
     ///

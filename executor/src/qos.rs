@@ -213,7 +213,7 @@ impl QoS {
 
     /// Sets the number of messages that may be held at the same time, 16 unless declared: for a
     /// subscription, clones that the user keeps when the callback has returned; for a publisher,
-    /// loans. Both ends of a topic add to its slots, which are allocated at the start. When
+    /// loans. Both ends of a topic add to its slots, which are allocated with them. When
     /// subscriptions hold more than they declared and no slot is left, publishing fails with
     /// [`PublishError::NoSlot`](crate::PublishError::NoSlot).
     ///

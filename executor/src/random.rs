@@ -163,8 +163,8 @@ impl<S: Send + 'static> Node<S> {
     /// version where results have to last.
     ///
     /// # Errors
-    /// [`CreateRandomError`] for a name that the node has given to another stream, or a frozen
-    /// graph.
+    /// [`CreateRandomError`] for a name that the node has given to another stream, or a node or
+    /// executor that is gone.
     pub fn create_random(&self, name: &str) -> Result<NodeRandom, CreateRandomError> {
         let mut builder = self.builder(&format!("random stream {name}"))?;
         // A node of the same name may be created later, and draws the same numbers.

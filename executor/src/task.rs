@@ -195,7 +195,8 @@ impl Drop for Finish<'_> {
 }
 
 impl<S: Send + 'static> Node<S> {
-    /// Runs `future` as a task of this callback group, from the start of the executor.
+    /// Runs `future` as a task of this callback group: from the start of the executor, or at once
+    /// if that runs.
     ///
     /// Each of its polls is an event. Its output may be a `Result`, whose error is a failure of the
     /// node. The name is for statistics and failures.

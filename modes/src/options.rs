@@ -104,8 +104,9 @@ impl Executor {
     /// that was swapped out, or not yet touched, costs a callback milliseconds when it is needed.
     ///
     /// All of the process is locked (`mlockall`, present and future pages), once the graph is
-    /// frozen, and stays so: build everything first. Without the capability `CAP_IPC_LOCK` or an
-    /// unlimited `RLIMIT_MEMLOCK` nothing is locked, and a warning says so.
+    /// frozen, and stays so: what is created later is locked as it is allocated. Without the
+    /// capability `CAP_IPC_LOCK` or an unlimited `RLIMIT_MEMLOCK` nothing is locked, and a warning
+    /// says so.
     #[must_use]
     pub fn with_locked_memory(mut self) -> Self {
         self.lock_memory = true;

@@ -1,5 +1,5 @@
-//! Errors of a graph that is being built: each operation has an error with what it can refuse, made
-//! from shared causes. Each names the node and the request.
+//! Errors of additions to a graph: each operation has an error with what it can refuse, made from
+//! shared causes. Each names the node and the request.
 
 use super::MAX_DEPTH;
 use crate::name::NameError;

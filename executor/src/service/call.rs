@@ -22,8 +22,7 @@ pub enum CallRefusal {
     /// discovered a server elsewhere.
     #[error(
         "no node of the graph offers the service, and no server is discovered elsewhere: create \
-         the service before spinning, or, if another process offers it, wait until \
-         `Client::service_is_ready` returns true"
+         the service first, or wait until `Client::service_is_ready` returns true"
     )]
     NoService,
     /// The server's queue of requests is full.

@@ -95,7 +95,7 @@ impl<M: Send + Sync + 'static> Publisher<M> {
     ///
     /// The message is moved once and then shared. Lock-free up to the callback: a thread that is
     /// suspended in here delays only its own message. Without allocation: the topic's slots are
-    /// allocated at the start, and more are added only if very many threads publish at once. Time
+    /// allocated with its ends, and more are added only if very many threads publish at once. Time
     /// is proportional to the number of subscriptions. A keep-last subscription that is full gives
     /// up its oldest message, which is counted.
     ///

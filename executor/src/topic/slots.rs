@@ -1,9 +1,9 @@
-//! The number of messages that a topic can hold: known when the graph is frozen.
+//! The number of messages that a topic can hold: known when its ends are connected.
 //!
 //! Each subscription needs slots for its queue, for the messages that it keeps itself (a stream, a
 //! synchronizer), and for those that the user keeps, as many as its QoS declares; each publisher
-//! needs some for its loans. The pool has them from the start, so keeping messages within what was
-//! declared never makes it grow.
+//! needs some for its loans. The pool has them once an end is connected, so keeping messages within
+//! what was declared never makes it grow.
 //!
 //! It grows only if more threads publish at once than was planned for, and up to a limit; and in
 //! simulated time for messages under way. While subscriptions hold more than they declared it does

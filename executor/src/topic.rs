@@ -6,6 +6,7 @@
 //! the others a branch.
 
 mod lists;
+mod ports;
 mod publisher;
 mod publisher_policy;
 mod simulated_link;
@@ -33,6 +34,7 @@ use crate::ready::Ready;
 use crate::remote::Remote;
 use crate::sim_network::SimNetwork;
 use crate::time::{NodeClock, Time};
+use ports::Ports;
 use publisher::Sequence;
 use ringspin_ringbuf::reclaim::{Pin, Published, pin, retire};
 use ringspin_ringbuf::{CacheLines, Counter, Permits, Pool, Shared};
@@ -66,13 +68,6 @@ pub(crate) struct Topic<M> {
     plan: OnceLock<Plan>,
 }
 
-/// The ports of a topic, in order of creation.
-struct Ports<M> {
-    list: Box<[Port<M>]>,
-    /// If it takes no messages.
-    closed: Option<Refusal>,
-}
-
 /// The sending end of a subscription.
 struct Subscription<M> {
     queue: keep_last::Producer<Envelope<M>>,
@@ -97,8 +92,7 @@ impl<M> std::ops::Deref for Subscription<M> {
     }
 }
 
-/// A subscription that is connected to its worker, on one cache line.
-#[repr(align(64))]
+/// A subscription that is connected to its worker.
 struct Port<M> {
     subscription: Subscription<M>,
     ready: Ready,
@@ -156,7 +150,7 @@ impl<M: Send + Sync + 'static> Topic<M> {
             name,
             pool: Pool::new(),
             subscriptions: Mutex::new(Vec::new()),
-            ports: Published::new(Ports { list: Box::default(), closed: Some(Refusal::NotFrozen) }),
+            ports: Published::new(Ports::new([], Some(Refusal::NotFrozen))),
             caches: Mutex::default(),
             changed,
             refused: Counter::default(),
@@ -240,21 +234,33 @@ impl<M: Send + Sync + 'static> Topic<M> {
     ) -> Result<(), (Unsent, M)> {
         let pin = pin();
         match self.reserve(&pin) {
-            Ok([port]) => match self.insert(Envelope::lasting(EventId::default(), message)) {
-                Ok(mut envelope) => {
-                    envelope.id = prepare(&mut envelope.message);
-                    port.deliver(Message::new(envelope.share()));
-                    Ok(())
-                }
-                Err((envelope, _)) => {
-                    port.subscription.cancel();
-                    Err((Unsent::Full, envelope.message))
-                }
+            Ok(ports) => match ports.split_last() {
+                Some((port, [])) => self.send_to(port, message, prepare),
+                _ => Err((Unsent::NoReceiver, message)),
             },
-            Ok(_) => Err((Unsent::NoReceiver, message)),
             Err(Refusal::NotFrozen) => Err((Unsent::NotFrozen, message)),
             Err(Refusal::Full) => Err((Unsent::Full, message)),
             Err(Refusal::Gone) => Err((Unsent::Gone, message)),
+        }
+    }
+
+    #[inline]
+    fn send_to(
+        &self,
+        port: &Port<M>,
+        message: M,
+        prepare: impl FnOnce(&mut M) -> EventId,
+    ) -> Result<(), (Unsent, M)> {
+        match self.insert(Envelope::lasting(EventId::default(), message)) {
+            Ok(mut envelope) => {
+                envelope.id = prepare(&mut envelope.message);
+                port.deliver(Message::new(envelope.share()));
+                Ok(())
+            }
+            Err((envelope, _)) => {
+                port.subscription.cancel();
+                Err((Unsent::Full, envelope.message))
+            }
         }
     }
 
@@ -292,14 +298,14 @@ impl<M: Send + Sync + 'static> Topic<M> {
 
     /// Whether the topic has a subscription; false until the graph is frozen.
     pub(crate) fn is_subscribed(&self) -> bool {
-        !self.ports.get(&pin()).list.is_empty()
+        !self.ports.get(&pin()).is_empty()
     }
 
     /// Whether the graph is frozen, and the topic has no subscription.
     pub(crate) fn is_deserted(&self) -> bool {
         let pin = pin();
-        let Ports { list, closed } = self.ports.get(&pin);
-        list.is_empty() && closed.is_none()
+        let ports = self.ports.get(&pin);
+        ports.is_empty() && ports.closed.is_none()
     }
 
     /// A message that no subscription receives. Where there is one, the digest sees the message as
@@ -313,29 +319,34 @@ impl<M: Send + Sync + 'static> Topic<M> {
 
     /// The subscriptions, with a place reserved in each that would refuse a message.
     #[inline]
-    fn reserve<'a>(&'a self, pin: &'a Pin) -> Result<&'a [Port<M>], Refusal> {
-        let Ports { list, closed } = self.ports.get(pin);
-        if let Some(refusal) = closed {
-            return Err(*refusal);
+    fn reserve<'a>(&'a self, pin: &'a Pin) -> Result<&'a Ports<M>, Refusal> {
+        let ports = self.ports.get(pin);
+        if let Some(refusal) = ports.closed {
+            return Err(refusal);
         }
-        if !reserve_all(list) {
+        if !reserve_all(ports) {
             self.refused.next();
             return Err(Refusal::Full);
         }
-        Ok(list)
+        Ok(ports)
     }
 }
 
 /// Reserves a place in each of `ports` that would refuse a message, or else in none.
 #[inline]
-fn reserve_all<M>(ports: &[Port<M>]) -> bool {
-    for (n, port) in ports.iter().enumerate() {
+fn reserve_all<M>(ports: &Ports<M>) -> bool {
+    let Some((last, others)) = ports.split_last() else { return true };
+    for (n, port) in others.iter().enumerate() {
         if !port.subscription.reserve() {
-            cancel_all(&ports[..n]);
+            cancel_all(&others[..n]);
             return false;
         }
     }
-    true
+    let reserved = last.subscription.reserve();
+    if !reserved {
+        cancel_all(others);
+    }
+    reserved
 }
 
 #[cold]
@@ -378,6 +389,9 @@ fn deliver<M>(envelope: Shared<Envelope<M>>, last: &Port<M>, others: &[Port<M>])
 where
     M: Send + Sync + 'static,
 {
+    if others.is_empty() {
+        return last.deliver(Message::new(envelope));
+    }
     let mut undelivered = UndeliveredGuard(others.iter().chain([last]));
     for port in undelivered.0.by_ref().take(others.len()) {
         port.deliver(Message::new(envelope.clone()));
@@ -396,18 +410,18 @@ impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
         let joining = added.iter().filter(|port| port.subscription.transient_local).cloned();
         let joining: Vec<_> = joining.collect();
         let pin = pin();
-        let Ports { list, closed } = self.ports.get(&pin);
-        if added.is_empty() && closed.is_none() {
+        let ports = self.ports.get(&pin);
+        if added.is_empty() && ports.closed.is_none() {
             return;
         }
-        let list = list.iter().cloned().chain(added).collect();
+        let ports = Ports::new(ports.iter().cloned().chain(added), None);
         // No transient-local publisher publishes in between, so that none of its messages comes
         // twice or not at all.
         let caches = match joining.is_empty() {
             true => Vec::new(),
             false => caches.iter().map(|(_, cache)| cache.lock()).collect(),
         };
-        self.ports.replace(Ports { list, closed: None });
+        self.ports.replace(ports);
         let displaced: Vec<_> = caches.iter().flat_map(|cache| cache.replay(&joining)).collect();
         if !displaced.is_empty() {
             retire(move || drop(displaced)); // the user's, so not under a lock
@@ -418,10 +432,9 @@ impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
         lock(&self.subscriptions).retain(|subscription| subscription.callback != callback);
         lock(&self.planned).remove(callback);
         let pin = pin();
-        let Ports { list, closed } = self.ports.get(&pin);
-        let others = list.iter().filter(|port| port.subscription.callback != callback);
-        let list = others.cloned().collect();
-        self.ports.replace(Ports { list, closed: *closed });
+        let ports = self.ports.get(&pin);
+        let others = ports.iter().filter(|port| port.subscription.callback != callback);
+        self.ports.replace(Ports::new(others.cloned(), ports.closed));
     }
 
     fn is_intercepted(&self) -> bool {
@@ -451,8 +464,8 @@ impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
     fn close(&self) {
         // The ports stay: what still waits in their queues is dropped with the topic.
         let pin = pin();
-        let list = self.ports.get(&pin).list.clone();
-        self.ports.replace(Ports { list, closed: Some(Refusal::Gone) });
+        let ports = self.ports.get(&pin).iter().cloned();
+        self.ports.replace(Ports::new(ports, Some(Refusal::Gone)));
     }
 
     fn add_to(&self, lines: &mut CacheLines) {
@@ -465,7 +478,7 @@ impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
         let sequences = sequences.iter().filter_map(Weak::upgrade);
         sequences.for_each(|sequence| lines.add(&*sequence));
         self.pool.add_to(lines);
-        for port in &ports.list {
+        for port in ports.iter() {
             lines.add(port);
             port.subscription.queue.add_to(lines);
         }

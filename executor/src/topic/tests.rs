@@ -71,7 +71,7 @@ impl Both {
     fn publish(&self, n: u32) {
         let envelope = Envelope::lasting(EventId::default(), n);
         let pin = pin();
-        let (last, others) = self.topic.ports.get(&pin).list.split_last().unwrap();
+        let (last, others) = self.topic.ports.get(&pin).split_last().unwrap();
         deliver(self.topic.pool.insert(envelope), last, others);
     }
 

@@ -99,7 +99,7 @@ impl<M: Send + Sync + 'static> TransientLocalCache<M> {
             Some(network) => {
                 let leaving = network.departure_of(message.id().source);
                 let (cache, of) = (self.clone(), topic.clone());
-                let served = ports.last().map(|port| port.subscription.callback);
+                let served = ports.split_last().map(|(port, _)| port.subscription.callback);
                 network.fly(leaving, move || cache.keep(&of, (message, departure), served));
                 None
             }
@@ -123,7 +123,7 @@ impl<M: Send + Sync + 'static> TransientLocalCache<M> {
         let mut displaced = Vec::new();
         let pin = pin();
         let mut state = lock(&self.state);
-        let ports = topic.ports.get(&pin).list.iter();
+        let ports = topic.ports.get(&pin).iter();
         for port in ports.filter(|port| port.subscription.transient_local) {
             if Some(port.subscription.callback) > served {
                 offer(&message, port, &mut displaced);
@@ -150,7 +150,7 @@ impl<M: Send + Sync + 'static> TransientLocalCache<M> {
             envelope.expiry = expiry;
             state.kept.push_back((Message::new(envelope.share()), now));
         }
-        let ports = topic.ports.get(&pin).list.iter();
+        let ports = topic.ports.get(&pin).iter();
         let ports = ports.filter(|port| port.subscription.transient_local);
         ports.for_each(|port| replay(&state.kept, port, &mut displaced));
         drop(state);

@@ -420,7 +420,8 @@ where
     }
 }
 
-/// A timer's callback.
+/// A timer's callback, on a cache line of its own: each expiry writes to it.
+#[repr(align(64))]
 pub(crate) struct TimerEntity<F, R> {
     timer: Timer,
     source: SourceId,

@@ -465,10 +465,12 @@ impl GraphBuilder {
         let id = CallbackId(self.callback_ids);
         self.callback_ids += 1;
         let (callback, of) = (name.clone(), self.loop_name(event_loop));
+        let entity = spec.target.entity;
         self.directory.add(id, CallbackName { callback, event_loop, of });
         self.callbacks.insert(id, Arc::new(CallbackInfo { event_loop, name }));
         self.callback_specs.insert(id, CallbackSpec { owner: self.owner, ..spec });
         self.added.callbacks.push(id);
+        self.entities[event_loop].callbacks.insert((entity, id));
         self.loop_info_mut(event_loop).callbacks.push(id);
         id
     }

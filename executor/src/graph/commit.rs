@@ -14,6 +14,7 @@ use crate::ready::Ready;
 use crate::table::Table;
 use crate::topic::{AnyTopic, Connections};
 use ringspin_ringbuf::reclaim::{self, Pin};
+use std::collections::BTreeSet;
 use std::mem::take;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -45,6 +46,8 @@ pub(super) struct EntityPlaces {
     pub(super) len: u32,
     /// The places of destroyed entities.
     pub(super) free: Vec<u32>,
+    /// The callbacks of each entity.
+    pub(super) callbacks: BTreeSet<(u32, CallbackId)>,
 }
 
 /// The lock of a graph. What was added to a running graph is part of it when the lock ends.

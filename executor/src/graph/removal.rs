@@ -101,14 +101,12 @@ impl GraphBuilder {
         let Some(spec) = self.callback_specs.get(callback) else { return };
         let entity = spec.target.entity;
         let event_loop = self.callbacks[callback].event_loop;
-        let of_loop = self.loops[event_loop].callbacks.iter().copied();
-        let (callbacks, others): (Vec<_>, Vec<_>) =
-            of_loop.partition(|id| self.callback_specs[*id].target.entity == entity);
+        let callbacks = self.take_callbacks(event_loop, entity);
         let is_owned = |id: &CallbackId| {
             self.callback_specs[*id].owner.is_some_and(|of| callbacks.contains(&of))
         };
-        let owned: Vec<_> = others.iter().copied().filter(is_owned).collect();
-        self.loop_info_mut(event_loop).callbacks = others;
+        let others = self.loops[event_loop].callbacks.iter();
+        let owned: Vec<_> = others.copied().filter(is_owned).collect();
         for id in &callbacks {
             self.callbacks.remove(*id);
             if let Some(spec) = self.callback_specs.remove(*id) {
@@ -125,6 +123,22 @@ impl GraphBuilder {
             self.added.removed.push(RemovedEntity { event_loop, entity, callbacks });
         }
         owned.into_iter().for_each(|id| self.destroy(id));
+    }
+
+    /// Takes the callbacks of an entity out of its loop.
+    fn take_callbacks(&mut self, event_loop: LoopId, entity: u32) -> Vec<CallbackId> {
+        let of_entities = &mut self.entities[event_loop].callbacks;
+        let of_entity = (entity, CallbackId(0))..=(entity, CallbackId::NONE);
+        let callbacks: Vec<_> = of_entities.range(of_entity).map(|(_, id)| *id).collect();
+        callbacks.iter().for_each(|id| _ = of_entities.remove(&(entity, *id)));
+        let of_loop = &mut self.loop_info_mut(event_loop).callbacks;
+        for id in &callbacks {
+            // They are in order of creation.
+            if let Ok(place) = of_loop.binary_search(id) {
+                of_loop.remove(place);
+            }
+        }
+        callbacks
     }
 
     /// Drops a value of the user when the lock ends.

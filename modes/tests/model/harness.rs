@@ -1,14 +1,14 @@
 //! Builds a graph as specified with the real executor, runs it, and writes down what happened.
 
-use crate::spec::{Op, Spec};
+use crate::spec::{self, CREATED_MAX, Op, Spec};
 use ringspin_executor::{
     Client, Context, Dispatch, GuardCondition, Message, Node, Publisher, QoS, Recorder, Responder,
-    Statistics, StopHandle, Task, Time, Timer,
+    Statistics, StopHandle, Subscription, Task, Time, Timer,
 };
 use ringspin_modes::Executor;
 use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
@@ -25,6 +25,8 @@ pub(crate) struct Outcome {
     pub(crate) counters: Vec<[u64; 4]>,
     /// By topic or service.
     pub(crate) refused: Vec<(String, u64)>,
+    /// The same of the destroyed callbacks together, and the messages that were discarded.
+    pub(crate) removed: [u64; 5],
     /// After how many dispatches the executor stopped on request.
     pub(crate) stops: Vec<usize>,
 }
@@ -32,10 +34,9 @@ pub(crate) struct Outcome {
 /// Everything that scripts use; complete once the graph is built.
 struct Handles {
     publishers: Vec<Vec<Publisher<u64>>>,
-    clients: Vec<Client<(), u64, u64>>,
-    guards: Vec<GuardCondition>,
-    timers: Vec<Timer>,
-    tasks: Vec<Task>,
+    nodes: Vec<Node<()>>,
+    clients: OnceLock<Vec<Client<(), u64, u64>>>,
+    tasks: OnceLock<Vec<Task>>,
     stop: StopHandle,
 }
 
@@ -44,10 +45,23 @@ struct World {
     me: Weak<World>,
     spec: Spec,
     handles: OnceLock<Handles>,
+    /// The entities that scripts create and destroy.
+    changing: Mutex<Changing>,
     /// How often each callback was dispatched.
     counts: Mutex<Vec<usize>>,
     kept: Mutex<VecDeque<Responder<u64>>>,
     wakers: Mutex<Vec<Option<Waker>>>,
+}
+
+#[derive(Default)]
+struct Changing {
+    subscriptions: Vec<Subscription>,
+    guards: Vec<GuardCondition>,
+    timers: Vec<Timer>,
+    /// The number of callbacks so far.
+    callbacks: usize,
+    /// The number of entities that callbacks have created.
+    created: usize,
 }
 
 /// Requests of a script to its own callback.
@@ -91,16 +105,16 @@ impl World {
                 }
             }
             Op::Trigger(guard) => {
-                pick(&handles.guards, guard).inspect(|guard| guard.trigger());
+                pick(&self.changing().guards, guard).inspect(|guard| guard.trigger());
             }
             Op::CancelTimer(timer) => {
-                pick(&handles.timers, timer).inspect(|timer| timer.cancel());
+                pick(&self.changing().timers, timer).inspect(|timer| timer.cancel());
             }
             Op::ResetTimer(timer) => {
-                pick(&handles.timers, timer).inspect(|timer| timer.reset());
+                pick(&self.changing().timers, timer).inspect(|timer| timer.reset());
             }
             Op::SetPeriod(timer, ms) => {
-                pick(&handles.timers, timer)
+                pick(&self.changing().timers, timer)
                     .inspect(|timer| timer.set_period(ms as u32 * MS).unwrap());
             }
             Op::CancelSelf => asked.cancel_self = true,
@@ -109,15 +123,91 @@ impl World {
                 pick(&wakers, task).into_iter().flatten().for_each(Waker::wake_by_ref);
             }
             Op::CancelTask(task) => {
-                pick(&handles.tasks, task).inspect(|task| task.cancel());
+                pick(handles.tasks.get().unwrap(), task).inspect(|task| task.cancel());
             }
             Op::Finish => asked.finish = true,
             Op::Stop => handles.stop.stop(),
+            Op::Subscribe(of) => self.create(|world| world.subscribe(&of)),
+            Op::CreateGuard(node) => self.create(|world| world.create_guard(node)),
+            Op::CreateTimer(of) => self.create(|world| world.create_timer(&of)),
+            Op::Unsubscribe(n) => {
+                pick(&self.changing().subscriptions, n).inspect(|of| of.destroy());
+            }
+            Op::DestroyGuard(n) => {
+                pick(&self.changing().guards, n).inspect(|guard| guard.destroy());
+            }
+            Op::DestroyTimer(n) => {
+                pick(&self.changing().timers, n).inspect(|timer| timer.destroy());
+            }
         }
     }
 
+    fn changing(&self) -> MutexGuard<'_, Changing> {
+        self.changing.lock().unwrap()
+    }
+
+    fn create(&self, create: impl FnOnce(&Self)) {
+        let mut changing = self.changing();
+        changing.created += 1;
+        let is_allowed = changing.created <= CREATED_MAX;
+        drop(changing);
+        if is_allowed {
+            create(self);
+        }
+    }
+
+    fn node(&self, node: usize) -> &Node<()> {
+        &self.handles.get().expect("nodes come first").nodes[node]
+    }
+
+    /// The index of the callback that is created next, and the world for it.
+    fn next(&self) -> (usize, Arc<Self>) {
+        let mut changing = self.changing();
+        changing.callbacks += 1;
+        (changing.callbacks - 1, self.me.upgrade().expect("a callback holds it"))
+    }
+
+    fn subscribe(&self, subscription: &spec::Subscription) {
+        let (index, world) = self.next();
+        let (node, topic) = (subscription.node, format!("topic{}", subscription.topic));
+        let qos = match subscription.keep_all {
+            true => QoS::keep_all(subscription.depth),
+            false => QoS::keep_last(subscription.depth),
+        };
+        let run = move |_: &mut (), _: &Message<u64>, _: &mut Context<'_>| {
+            world.run(index, node);
+        };
+        let created = self.node(node).create_subscription(&topic, qos, run).unwrap();
+        self.changing().subscriptions.push(created);
+    }
+
+    fn create_guard(&self, node: usize) {
+        let (index, world) = self.next();
+        let run = move |_: &mut (), _: &mut Context<'_>| {
+            world.run(index, node);
+        };
+        let created = self.node(node).create_guard_condition("guard", run).unwrap();
+        self.changing().guards.push(created);
+    }
+
+    fn create_timer(&self, timer: &spec::Timer) {
+        let (index, world) = self.next();
+        let (node, period) = (timer.node, timer.period_ms as u32 * MS);
+        let run = move |_: &mut (), cx: &mut Context<'_>| {
+            if world.run(index, node).cancel_self {
+                cx.cancel_timer();
+            }
+        };
+        let created = match timer.repeats {
+            true => self.node(node).create_timer(period, run).unwrap(),
+            false => self.node(node).create_one_shot_timer(period, run).unwrap(),
+        };
+        self.changing().timers.push(created);
+    }
+
     fn call(&self, client: usize) {
-        let clients = &self.handles.get().expect("the graph is complete").clients;
+        let handles = self.handles.get().expect("the graph is complete");
+        let clients = handles.clients.get().expect("the graph is complete");
         let Some(index) = client.checked_rem(clients.len()) else { return };
         let node = self.spec.clients[index].node;
         let callback = self.first_client() + 2 * index;
@@ -195,10 +285,11 @@ pub(crate) fn run(
         stop.reset();
         executor.spin_for(MS / 10).unwrap(); // there should be nothing more
     }
-    let Statistics { callbacks, refused, .. } = executor.statistics();
+    let Statistics { callbacks, refused, removed: of, .. } = executor.statistics();
     let counters = callbacks.iter().map(|c| [c.dispatched, c.overwritten, c.missed, c.coalesced]);
     let (counters, dispatches) = (counters.collect(), records.lock().unwrap().clone());
-    Outcome { dispatches, counters, refused, stops }
+    let removed = [of.dispatched, of.overwritten, of.missed, of.coalesced, of.discarded];
+    Outcome { dispatches, counters, refused, removed, stops }
 }
 
 fn build(spec: &Spec, executor: &Executor) -> Arc<World> {
@@ -206,6 +297,7 @@ fn build(spec: &Spec, executor: &Executor) -> Arc<World> {
         me: me.clone(),
         spec: spec.clone(),
         handles: OnceLock::new(),
+        changing: Mutex::default(),
         counts: Mutex::new(vec![0; 100]),
         kept: Mutex::default(),
         wakers: Mutex::new(vec![None; spec.tasks.len()]),
@@ -220,54 +312,24 @@ fn build(spec: &Spec, executor: &Executor) -> Arc<World> {
         all.collect::<Vec<_>>()
     });
     let publishers = publishers.collect();
-    let mut builder = Builder { world: world.clone(), nodes: &nodes, callbacks: 0 };
-    builder.subscriptions(spec);
-    builder.service(spec);
-    let handles = Handles {
-        publishers,
-        clients: builder.clients(spec),
-        guards: builder.guards(spec),
-        timers: builder.timers(spec),
-        tasks: builder.tasks(spec),
-        stop: executor.stop_handle(),
-    };
+    let (tasks, clients) = (OnceLock::new(), OnceLock::new());
+    let handles = Handles { publishers, nodes, clients, tasks, stop: executor.stop_handle() };
     assert!(world.handles.set(handles).is_ok());
+    let handles = world.handles.get().unwrap();
+    spec.subscriptions.iter().for_each(|of| world.subscribe(of));
+    world.create_service();
+    handles.clients.set(world.create_clients()).unwrap();
+    spec.guards.iter().for_each(|node| world.create_guard(*node));
+    spec.timers.iter().for_each(|of| world.create_timer(of));
+    assert!(handles.tasks.set(world.create_tasks()).is_ok());
     world
 }
 
-struct Builder<'a> {
-    world: Arc<World>,
-    nodes: &'a [Node<()>],
-    callbacks: usize,
-}
-
-impl Builder<'_> {
-    /// The index of the callback that is created next, and the world for it.
-    fn next(&mut self) -> (usize, Arc<World>) {
-        self.callbacks += 1;
-        (self.callbacks - 1, self.world.clone())
-    }
-
-    fn subscriptions(&mut self, spec: &Spec) {
-        for subscription in &spec.subscriptions {
-            let (index, world) = self.next();
-            let (node, topic) = (subscription.node, format!("topic{}", subscription.topic));
-            let qos = match subscription.keep_all {
-                true => QoS::keep_all(subscription.depth),
-                false => QoS::keep_last(subscription.depth),
-            };
-            let run = move |_: &mut (), _: &Message<u64>, _: &mut Context<'_>| {
-                world.run(index, node);
-            };
-            self.nodes[node].create_subscription(&topic, qos, run).unwrap();
-        }
-    }
-
-    fn service(&mut self, spec: &Spec) {
-        let Some(service) = spec.service.clone() else { return };
+impl World {
+    fn create_service(&self) {
+        let Some(service) = self.spec.service.clone() else { return };
         let (index, world) = self.next();
         let qos = QoS::keep_all(service.depth);
-        let node = &self.nodes[service.node];
         let run = move |_: &mut (), _: &u64, responder: Responder<u64>, _: &mut Context<'_>| {
             world.run(index, service.node);
             match service.deferred {
@@ -275,47 +337,19 @@ impl Builder<'_> {
                 false => responder.respond(0),
             }
         };
-        node.create_deferred_service("service", qos, run).unwrap();
+        self.node(service.node).create_deferred_service("service", qos, run).unwrap();
     }
 
-    fn clients(&mut self, spec: &Spec) -> Vec<Client<(), u64, u64>> {
-        let client = |client: &crate::spec::Client| {
-            self.callbacks += 2;
+    fn create_clients(&self) -> Vec<Client<(), u64, u64>> {
+        let client = |client: &spec::Client| {
+            self.changing().callbacks += 2;
             let qos = QoS::keep_all(client.depth);
-            self.nodes[client.node].create_client("service", qos).unwrap()
+            self.node(client.node).create_client("service", qos).unwrap()
         };
-        spec.clients.iter().map(client).collect()
+        self.spec.clients.iter().map(client).collect()
     }
 
-    fn guards(&mut self, spec: &Spec) -> Vec<GuardCondition> {
-        let guard = |&node: &usize| {
-            let (index, world) = self.next();
-            let run = move |_: &mut (), _: &mut Context<'_>| {
-                world.run(index, node);
-            };
-            self.nodes[node].create_guard_condition("guard", run).unwrap()
-        };
-        spec.guards.iter().map(guard).collect()
-    }
-
-    fn timers(&mut self, spec: &Spec) -> Vec<Timer> {
-        let timer = |timer: &crate::spec::Timer| {
-            let (index, world) = self.next();
-            let (node, period) = (timer.node, timer.period_ms as u32 * MS);
-            let run = move |_: &mut (), cx: &mut Context<'_>| {
-                if world.run(index, node).cancel_self {
-                    cx.cancel_timer();
-                }
-            };
-            match timer.repeats {
-                true => self.nodes[node].create_timer(period, run).unwrap(),
-                false => self.nodes[node].create_one_shot_timer(period, run).unwrap(),
-            }
-        };
-        spec.timers.iter().map(timer).collect()
-    }
-
-    fn tasks(&mut self, spec: &Spec) -> Vec<Task> {
+    fn create_tasks(&self) -> Vec<Task> {
         let task = |(task, &node): (usize, &usize)| {
             let (index, world) = self.next();
             let future = poll_fn(move |cx| {
@@ -325,16 +359,17 @@ impl Builder<'_> {
                     false => Poll::Pending,
                 }
             });
-            self.nodes[node].spawn("task", future).unwrap()
+            self.node(node).spawn("task", future).unwrap()
         };
-        spec.tasks.iter().enumerate().map(task).collect()
+        self.spec.tasks.iter().enumerate().map(task).collect()
     }
 }
 
 /// The nodes of `spec` in the order in which the executor sweeps over them.
 pub(crate) fn topological_order(spec: &Spec) -> Vec<usize> {
     let executor = Executor::single_core();
-    build(spec, &executor);
+    let world = build(spec, &executor);
+    spec.initial.iter().for_each(|op| world.do_one(*op, 0, &mut Asked::default()));
     let order = executor.graph().info().topological_order();
     order.into_iter().map(|id| id.0 as usize).collect()
 }

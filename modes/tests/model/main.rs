@@ -1,5 +1,6 @@
 //! Random graphs with random scripts, against a reference model of plain queues: every dispatch,
-//! every loss, every refusal.
+//! every loss, every refusal. Scripts also create and destroy subscriptions, guard conditions and
+//! timers.
 //!
 //! The same script runs in deterministic mode, and, without its timers, on a single core. The cases
 //! are the same in every run; for others, `RINGSPIN_MODEL_SEED=7 cargo test --test model`.
@@ -63,6 +64,9 @@ struct Reached {
     coalesced: u64,
     refused_messages: u64,
     refused_calls: u64,
+    /// Of destroyed callbacks.
+    removed: u64,
+    discarded: u64,
 }
 
 impl Reached {
@@ -73,6 +77,8 @@ impl Reached {
             self.overwritten += overwritten;
             self.coalesced += coalesced;
         }
+        self.removed += outcome.removed[0];
+        self.discarded += outcome.removed[4];
         for (name, count) in &outcome.refused {
             match name.starts_with("service") {
                 true => self.refused_calls += count,
@@ -85,6 +91,7 @@ impl Reached {
         println!("{self:?}");
         let counts = [self.overwritten, self.coalesced, self.refused_messages];
         assert!(counts.iter().all(|count| *count > 10), "{self:?}");
+        assert!(self.removed > 10 && self.discarded > 10, "{self:?}");
         assert!(self.refused_calls > 10 && self.stops > 10 && self.dispatches > 1_000, "{self:?}");
     }
 }

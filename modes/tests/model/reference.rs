@@ -2,7 +2,7 @@
 //! and is written to be read, not to be fast.
 
 use crate::harness::{Outcome, Record};
-use crate::spec::{Op, Spec};
+use crate::spec::{self, CREATED_MAX, Op, Spec};
 use std::collections::VecDeque;
 
 /// How ready events are ordered.
@@ -30,8 +30,18 @@ enum Token {
 /// The identity of an event.
 type Event = (u32, u64);
 
+struct Subscription {
+    spec: spec::Subscription,
+    callback: usize,
+    is_gone: bool,
+    queue: VecDeque<Event>,
+}
+
 #[derive(Default)]
 struct Guard {
+    node: usize,
+    callback: usize,
+    is_gone: bool,
     source: u32,
     triggers: u64,
     answered: u64,
@@ -54,6 +64,11 @@ enum Request {
 
 #[derive(Default)]
 struct Timer {
+    node: usize,
+    callback: usize,
+    is_gone: bool,
+    repeats: bool,
+    created: u64,
     source: u32,
     fired: u64,
     /// As asked for, and as the worker has taken over.
@@ -69,6 +84,7 @@ struct Timer {
 
 #[derive(Default)]
 struct Task {
+    callback: usize,
     source: u32,
     polls: u64,
     noticed: bool,
@@ -83,7 +99,7 @@ pub(crate) struct Reference<'a> {
     /// Of a sweep: whose turn it is, and how many events of it there were.
     turn: (usize, u32),
     now: u64,
-    queues: Vec<VecDeque<Event>>,
+    subscriptions: Vec<Subscription>,
     published: Vec<Vec<u64>>,
     refused: Vec<u64>,
     requests: VecDeque<(usize, u64)>,
@@ -98,62 +114,132 @@ pub(crate) struct Reference<'a> {
     nodes_of: Vec<usize>,
     counts: Vec<usize>,
     outcome: Outcome,
+    next_source: u32,
+    /// The number of entities that callbacks have created.
+    created: usize,
+    /// The guard conditions and timers that a callback has created, and no worker knows yet.
+    added: Vec<Added>,
+    /// The counters of destroyed callbacks count together.
+    gone: Vec<usize>,
+}
+
+enum Added {
+    Guard(usize),
+    Timer(usize),
 }
 
 const MS: u64 = 1_000_000;
 
 impl<'a> Reference<'a> {
     pub(crate) fn new(spec: &'a Spec, order: Order) -> Self {
-        let mut sources = (spec.nodes * spec.topics) as u32..;
-        let mut source = || sources.next().unwrap();
-        let mut nodes_of: Vec<usize> = spec.subscriptions.iter().map(|s| s.node).collect();
-        nodes_of.extend(spec.service.iter().map(|service| service.node));
-        nodes_of.extend(spec.clients.iter().flat_map(|client| [client.node; 2]));
-        nodes_of.extend(&spec.guards);
-        nodes_of.extend(spec.timers.iter().map(|timer| timer.node));
-        nodes_of.extend(&spec.tasks);
-        let client = |_| {
-            let [request, response, _timeout] = [source(), source(), source()];
-            Client { sources: [request, response], ..Client::default() }
-        };
-        let clients = spec.clients.iter().map(client).collect();
-        let guard = |_| Guard { source: source(), noticed: true, ..Guard::default() };
-        let guards = spec.guards.iter().map(guard).collect();
-        let timer = |timer: &crate::spec::Timer| Timer {
-            source: source(),
-            periods: [timer.period_ms * MS; 2],
-            noticed: true,
-            ..Timer::default()
-        };
-        let timers = spec.timers.iter().map(timer).collect();
-        let task = |_| Task { source: source(), noticed: true, ..Task::default() };
-        let tasks = spec.tasks.iter().map(task).collect();
         let rings = match &order {
             Order::Fifo => 1,
             Order::RoundRobin(nodes) => nodes.len(),
         };
-        let counters = vec![[0; 4]; nodes_of.len()];
-        Self {
+        let (dispatches, counters, refused) = (vec![], vec![], vec![]);
+        let outcome = Outcome { dispatches, counters, refused, removed: [0; 5], stops: vec![] };
+        let mut new = Self {
             spec,
             order,
             ready: vec![VecDeque::new(); rings],
             turn: (0, 0),
             now: 0,
-            queues: vec![VecDeque::new(); spec.subscriptions.len()],
+            subscriptions: Vec::new(),
             published: vec![vec![0; spec.topics]; spec.nodes],
             refused: vec![0; spec.topics],
             requests: VecDeque::new(),
             kept: VecDeque::new(),
             refused_calls: 0,
-            clients,
-            guards,
-            timers,
-            tasks,
+            clients: Vec::new(),
+            guards: Vec::new(),
+            timers: Vec::new(),
+            tasks: Vec::new(),
             running: false,
             stopped: false,
-            counts: vec![0; nodes_of.len()],
-            nodes_of,
-            outcome: Outcome { dispatches: vec![], counters, refused: vec![], stops: vec![] },
+            counts: Vec::new(),
+            nodes_of: Vec::new(),
+            outcome,
+            next_source: (spec.nodes * spec.topics) as u32,
+            created: 0,
+            added: Vec::new(),
+            gone: Vec::new(),
+        };
+        spec.subscriptions.iter().for_each(|of| new.subscribe(*of));
+        if let Some(service) = &spec.service {
+            new.callback(service.node);
+        }
+        for client in &spec.clients {
+            new.callback(client.node);
+            new.callback(client.node); // its timeouts
+            let [request, response, _timeout] = [new.source(), new.source(), new.source()];
+            new.clients.push(Client { sources: [request, response], ..Client::default() });
+        }
+        spec.guards.iter().for_each(|node| new.create_guard(*node));
+        spec.timers.iter().for_each(|of| new.create_timer(of));
+        for node in &spec.tasks {
+            let task = Task {
+                callback: new.callback(*node),
+                source: new.source(),
+                noticed: true,
+                ..Task::default()
+            };
+            new.tasks.push(task);
+        }
+        new
+    }
+
+    /// Another callback of `node`.
+    fn callback(&mut self, node: usize) -> usize {
+        self.nodes_of.push(node);
+        self.counts.push(0);
+        self.outcome.counters.push([0; 4]);
+        self.counts.len() - 1
+    }
+
+    fn source(&mut self) -> u32 {
+        self.next_source += 1;
+        self.next_source - 1
+    }
+
+    fn subscribe(&mut self, spec: spec::Subscription) {
+        let callback = self.callback(spec.node);
+        let queue = VecDeque::new();
+        self.subscriptions.push(Subscription { spec, callback, is_gone: false, queue });
+    }
+
+    fn create_guard(&mut self, node: usize) {
+        let (callback, source) = (self.callback(node), self.source());
+        self.added.push(Added::Guard(self.guards.len()));
+        self.guards.push(Guard { node, callback, source, noticed: true, ..Guard::default() });
+    }
+
+    fn create_timer(&mut self, of: &spec::Timer) {
+        let (callback, source) = (self.callback(of.node), self.source());
+        self.added.push(Added::Timer(self.timers.len()));
+        self.timers.push(Timer {
+            node: of.node,
+            callback,
+            repeats: of.repeats,
+            created: self.now,
+            source,
+            periods: [of.period_ms * MS; 2],
+            noticed: true,
+            ..Timer::default()
+        });
+    }
+
+    /// The worker learns of what the last callback has created.
+    fn adopt(&mut self) {
+        for added in std::mem::take(&mut self.added) {
+            match added {
+                Added::Guard(n) => self.push(Token::Guard(n)),
+                Added::Timer(n) => {
+                    let timer = &mut self.timers[n];
+                    timer.noticed = false;
+                    timer.request.get_or_insert(Request::At(timer.created + timer.periods[0]));
+                    timer.apply();
+                }
+            }
         }
     }
 
@@ -168,13 +254,14 @@ impl<'a> Reference<'a> {
         self.now = spec.start_ms * MS;
         let end = u64::from(end_ms) * MS;
         loop {
+            self.adopt();
             if let Some(token) = self.next_ready() {
                 self.dispatch(token);
                 if std::mem::take(&mut self.stopped) {
                     self.outcome.stops.push(self.outcome.dispatches.len());
                 }
             } else if !self.expire_one() {
-                match self.timers.iter().filter_map(|timer| timer.deadline).min() {
+                match self.next_deadline() {
                     Some(deadline) if deadline <= end => self.now = deadline,
                     _ => break,
                 }
@@ -184,31 +271,41 @@ impl<'a> Reference<'a> {
         let calls = (String::from("service /service"), self.refused_calls);
         let refused = refused.chain([calls]).filter(|(_, count)| *count > 0);
         self.outcome.refused = refused.collect();
+        self.gone.sort_unstable();
+        for callback in self.gone.into_iter().rev() {
+            let counters = self.outcome.counters.remove(callback);
+            (0..4).for_each(|n| self.outcome.removed[n] += counters[n]);
+        }
         self.outcome
     }
 
     fn start(&mut self) {
         self.running = true;
-        for (timer, spec) in self.timers.iter_mut().zip(&self.spec.timers) {
+        self.added.clear();
+        for timer in &mut self.timers {
             timer.noticed = false;
             // Periodic timers keep the phase of time zero; others count from the start.
-            let anchor = if spec.repeats { 0 } else { self.spec.start_ms * MS };
+            let anchor = if timer.repeats { 0 } else { self.spec.start_ms * MS };
             timer.request.get_or_insert(Request::At(anchor + timer.periods[0]));
             timer.apply();
         }
-        (0..self.guards.len()).for_each(|guard| self.push(Token::Guard(guard)));
-        (0..self.tasks.len()).for_each(|task| self.push(Token::Task(task)));
+        let guards = self.guards.iter().enumerate().filter(|(_, guard)| !guard.is_gone);
+        let guards = guards.map(|(n, guard)| (guard.callback, Token::Guard(n)));
+        let tasks = self.tasks.iter().enumerate().map(|(n, task)| (task.callback, Token::Task(n)));
+        let mut starts: Vec<_> = guards.chain(tasks).collect();
+        starts.sort_by_key(|(callback, _)| *callback);
+        starts.into_iter().for_each(|(_, token)| self.push(token));
         // All loops have their nodes' numbers: there is one for each node.
         (0..self.ready.len()).for_each(|ring| self.ready[ring].push_back(Token::Nothing));
     }
 
     fn push(&mut self, token: Token) {
         let node = match token {
-            Token::Message(n) => self.spec.subscriptions[n].node,
+            Token::Message(n) => self.subscriptions[n].spec.node,
             Token::Request => self.spec.service.as_ref().unwrap().node,
             Token::Response(n) => self.spec.clients[n].node,
-            Token::Guard(n) => self.spec.guards[n],
-            Token::TimerChanged(n) | Token::Expiry(n) => self.spec.timers[n].node,
+            Token::Guard(n) => self.guards[n].node,
+            Token::TimerChanged(n) | Token::Expiry(n) => self.timers[n].node,
             Token::Task(n) => self.spec.tasks[n],
             Token::Nothing => unreachable!("it is pushed to every ring"),
         };
@@ -232,14 +329,15 @@ impl<'a> Reference<'a> {
     fn dispatch(&mut self, token: Token) {
         let spec = self.spec;
         let first_client = spec.subscriptions.len() + usize::from(spec.service.is_some());
-        let first_guard = first_client + 2 * spec.clients.len();
-        let first_timer = first_guard + spec.guards.len();
-        let first_task = first_timer + spec.timers.len();
         match token {
             Token::Nothing => {}
             Token::Message(n) => {
-                let event = self.queues[n].pop_front().expect("one token, one message");
-                self.call_back(n, event);
+                let Subscription { queue, callback, is_gone, .. } = &mut self.subscriptions[n];
+                if !*is_gone {
+                    let event = queue.pop_front().expect("one token, one message");
+                    let callback = *callback;
+                    self.call_back(callback, event);
+                }
             }
             Token::Request => {
                 let (client, sequence) = self.requests.pop_front().unwrap();
@@ -255,7 +353,9 @@ impl<'a> Reference<'a> {
                 self.clients[n].unanswered -= 1;
                 self.call_back(first_client + 2 * n, event);
             }
-            Token::Guard(n) => self.answer_triggers(n, first_guard + n),
+            Token::Guard(n) if self.guards[n].is_gone => {}
+            Token::Guard(n) => self.answer_triggers(n, self.guards[n].callback),
+            Token::TimerChanged(n) | Token::Expiry(n) if self.timers[n].is_gone => {}
             Token::TimerChanged(n) => {
                 self.timers[n].noticed = false;
                 self.timers[n].apply();
@@ -268,12 +368,13 @@ impl<'a> Reference<'a> {
                 }
                 timer.fired += 1;
                 let event = (timer.source, timer.fired - 1);
-                let (cancel_self, _) = self.call_back(first_timer + n, event);
+                let callback = timer.callback;
+                let (cancel_self, _) = self.call_back(callback, event);
                 if cancel_self {
                     self.request(n, Request::Cancel);
                 }
             }
-            Token::Task(n) => self.poll(n, first_task + n),
+            Token::Task(n) => self.poll(n, self.tasks[n].callback),
         }
     }
 
@@ -361,28 +462,64 @@ impl<'a> Reference<'a> {
             }),
             Op::Finish => return (false, true),
             Op::Stop => self.stopped = true,
+            Op::Subscribe(_) | Op::CreateGuard(_) | Op::CreateTimer(_) => self.create(op),
+            Op::Unsubscribe(n) => of(n, self.subscriptions.len(), |n| self.unsubscribe(n)),
+            Op::DestroyGuard(n) => of(n, self.guards.len(), |n| {
+                if !std::mem::replace(&mut self.guards[n].is_gone, true) {
+                    self.gone.push(self.guards[n].callback);
+                }
+            }),
+            Op::DestroyTimer(n) => of(n, self.timers.len(), |n| {
+                if !std::mem::replace(&mut self.timers[n].is_gone, true) {
+                    self.gone.push(self.timers[n].callback);
+                }
+            }),
         }
         (false, false)
+    }
+
+    fn create(&mut self, op: Op) {
+        self.created += 1;
+        match op {
+            _ if self.created > CREATED_MAX => {}
+            Op::Subscribe(of) => self.subscribe(of),
+            Op::CreateGuard(node) => self.create_guard(node),
+            Op::CreateTimer(of) => self.create_timer(&of),
+            _ => unreachable!("{op:?} creates nothing"),
+        }
+    }
+
+    /// Destroys a subscription: the messages that wait are discarded.
+    fn unsubscribe(&mut self, n: usize) {
+        let Subscription { callback, is_gone, queue, .. } = &mut self.subscriptions[n];
+        if !std::mem::replace(is_gone, true) {
+            self.outcome.removed[4] += queue.len() as u64;
+            self.gone.push(*callback);
+        }
     }
 
     fn publish(&mut self, node: usize, topic: usize) {
         if !self.running {
             return;
         }
-        let spec = self.spec;
-        let all = || spec.subscriptions.iter().enumerate().filter(|(_, s)| s.topic == topic);
-        if all().any(|(n, s)| s.keep_all && self.queues[n].len() == s.depth) {
+        let is_of = |of: &Subscription| of.spec.topic == topic && !of.is_gone;
+        let is_full = |of: &Subscription| of.spec.keep_all && of.queue.len() == of.spec.depth;
+        if self.subscriptions.iter().any(|of| is_of(of) && is_full(of)) {
             self.refused[topic] += 1;
             return;
         }
         let sequence = self.published[node][topic];
         self.published[node][topic] += 1;
-        let event = ((node * spec.topics + topic) as u32, sequence);
-        for (n, subscription) in all() {
-            self.queues[n].push_back(event);
-            if self.queues[n].len() > subscription.depth {
-                self.queues[n].pop_front();
-                self.outcome.counters[n][1] += 1;
+        let event = ((node * self.spec.topics + topic) as u32, sequence);
+        for n in 0..self.subscriptions.len() {
+            let of = &mut self.subscriptions[n];
+            if !is_of(of) {
+                continue;
+            }
+            of.queue.push_back(event);
+            if of.queue.len() > of.spec.depth {
+                of.queue.pop_front();
+                self.outcome.counters[of.callback][1] += 1;
             } else {
                 self.push(Token::Message(n));
             }
@@ -429,16 +566,21 @@ impl<'a> Reference<'a> {
         }
     }
 
+    fn next_deadline(&self) -> Option<u64> {
+        let timers = self.timers.iter().filter(|timer| !timer.is_gone);
+        timers.filter_map(|timer| timer.deadline).min()
+    }
+
     /// Makes the first due timer ready: by deadline, then creation.
     fn expire_one(&mut self) -> bool {
-        let due = self.timers.iter().enumerate();
+        let due = self.timers.iter().enumerate().filter(|(_, timer)| !timer.is_gone);
         let due = due.filter_map(|(n, timer)| timer.deadline.map(|deadline| (deadline, n)));
         let Some((deadline, n)) = due.min().filter(|(deadline, _)| *deadline <= self.now) else {
             return false;
         };
         let timer = &mut self.timers[n];
         timer.deadline = None;
-        if self.spec.timers[n].repeats {
+        if timer.repeats {
             let mut next = deadline + timer.periods[1];
             let mut skipped = 0;
             while next <= self.now {
@@ -447,8 +589,7 @@ impl<'a> Reference<'a> {
             }
             timer.deadline = Some(next);
             if timer.expired {
-                let callback = self.counts.len() - self.tasks.len() - self.spec.timers.len() + n;
-                self.outcome.counters[callback][2] += skipped;
+                self.outcome.counters[timer.callback][2] += skipped;
             }
         }
         timer.expired = true;

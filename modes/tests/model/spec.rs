@@ -25,9 +25,20 @@ pub(crate) enum Op {
     /// In a task, lets it end.
     Finish,
     Stop,
+    /// Creates an entity, up to [`CREATED_MAX`] of them.
+    Subscribe(Subscription),
+    CreateGuard(usize),
+    CreateTimer(Timer),
+    /// Destroys an entity, if that was not done. Its handle stays in the list.
+    Unsubscribe(usize),
+    DestroyGuard(usize),
+    DestroyTimer(usize),
 }
 
-#[derive(Clone, Debug)]
+/// Limit of the entities that callbacks create.
+pub(crate) const CREATED_MAX: usize = 12;
+
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Subscription {
     pub(crate) node: usize,
     pub(crate) topic: usize,
@@ -49,7 +60,7 @@ pub(crate) struct Client {
     pub(crate) depth: usize,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Timer {
     pub(crate) node: usize,
     pub(crate) period_ms: u64,
@@ -85,12 +96,14 @@ impl Spec {
     /// The same without anything that depends on time.
     pub(crate) fn without_time(mut self) -> Self {
         self.timers.clear();
+        let scripts = self.scripts.iter_mut().flatten().chain([&mut self.initial]);
+        scripts.for_each(|ops| ops.retain(|op| !matches!(op, Op::CreateTimer(_))));
         self.start_ms = 0;
         self
     }
 }
 
-fn op() -> impl Strategy<Value = Op> {
+fn op(nodes: usize, topics: usize) -> impl Strategy<Value = Op> {
     let any = || 0..100usize;
     prop_oneof![
         8 => any().prop_map(Op::Publish),
@@ -105,7 +118,26 @@ fn op() -> impl Strategy<Value = Op> {
         1 => any().prop_map(Op::CancelTask),
         1 => Just(Op::Finish),
         1 => Just(Op::Stop),
+        2 => subscription(nodes, topics).prop_map(Op::Subscribe),
+        1 => (0..nodes).prop_map(Op::CreateGuard),
+        1 => timer(nodes).prop_map(Op::CreateTimer),
+        2 => any().prop_map(Op::Unsubscribe),
+        1 => any().prop_map(Op::DestroyGuard),
+        1 => any().prop_map(Op::DestroyTimer),
     ]
+}
+
+fn subscription(nodes: usize, topics: usize) -> impl Strategy<Value = Subscription> {
+    (0..nodes, 0..topics, 1..=4usize, any::<bool>())
+        .prop_map(|(node, topic, depth, keep_all)| Subscription { node, topic, depth, keep_all })
+}
+
+fn timer(nodes: usize) -> impl Strategy<Value = Timer> {
+    (0..nodes, 1..8u64, any::<bool>()).prop_map(|(node, period_ms, repeats)| Timer {
+        node,
+        period_ms,
+        repeats,
+    })
 }
 
 /// Graphs of up to five nodes, all of whose callbacks together do at most a few hundred things, so
@@ -114,22 +146,18 @@ pub(crate) fn spec() -> impl Strategy<Value = Spec> {
     (2..=5usize, 1..=3usize).prop_flat_map(|(nodes, topics)| {
         let node = 0..nodes;
         let depth = 1..=4usize;
-        let subscription = (node.clone(), 0..topics, depth.clone(), any::<bool>()).prop_map(
-            |(node, topic, depth, keep_all)| Subscription { node, topic, depth, keep_all },
-        );
         let service = (node.clone(), depth.clone(), any::<bool>())
             .prop_map(|(node, depth, deferred)| Service { node, depth, deferred });
         let client = (node.clone(), depth).prop_map(|(node, depth)| Client { node, depth });
-        let timer = (node.clone(), 1..8u64, any::<bool>())
-            .prop_map(|(node, period_ms, repeats)| Timer { node, period_ms, repeats });
         let parts = (
-            vec(subscription, 1..7),
+            vec(subscription(nodes, topics), 1..7),
             prop::option::of(service),
             vec(client, 0..3),
             vec(node.clone(), 1..4),
-            vec(timer, 0..4),
+            vec(timer(nodes), 0..4),
             vec(node, 0..3),
         );
+        let op = || op(nodes, topics);
         let scripts = vec(vec(vec(op(), 0..5), 0..6), 1..12);
         let happenings = (vec(op(), 0..6), scripts, 0..20u64);
         (parts, happenings).prop_map(move |(parts, (initial, scripts, start_ms))| {

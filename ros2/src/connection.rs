@@ -52,7 +52,9 @@ pub(crate) struct Connection {
 
 impl Connection {
     pub(crate) fn add_node(&self, node: &Node) {
-        self.nodes.lock().unwrap_or_else(PoisonError::into_inner).push(node.downgrade());
+        let mut nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
+        nodes.retain(|node| node.upgrade().is_some());
+        nodes.push(node.downgrade());
     }
 
     /// The node of the graph with this name, or else the first one, if there is one.

@@ -9,7 +9,8 @@ use ringspin_executor::{
     AnnouncedService, BoxError, Incompatibility, IncompatiblePeer, MiddlewareService, QoS,
     QosPolicy, RemoteEvent, RemoteEventKind, RemoteEvents, RemoteNotifier, RemoteStatus,
 };
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The name of rmw for a node that it does not know.
 const UNKNOWN_NODE: &str = "_NODE_NAME_UNKNOWN_";
@@ -154,7 +155,7 @@ pub(crate) struct Reporter {
     watched: Arc<Watched>,
     includes_locals: bool,
     complaints: Arc<Complaints>,
-    number: usize,
+    number: u64,
 }
 
 impl Reporter {
@@ -165,6 +166,13 @@ impl Reporter {
     ) -> Result<Self, RosError> {
         let number = complaints.add(&watched)?;
         Ok(Self { watched, includes_locals, complaints: complaints.clone(), number })
+    }
+}
+
+impl Drop for Reporter {
+    /// The watch keeps its endpoint alive.
+    fn drop(&mut self) {
+        self.complaints.withdraw(self.number);
     }
 }
 
@@ -192,22 +200,35 @@ impl RemoteEvents for Reporter {
 #[derive(Default)]
 pub(crate) struct Complaints {
     remote_notifier: RemoteNotifier,
-    /// `None` where a callback watches.
-    watches: Mutex<Vec<Option<Watch>>>,
+    watches: Mutex<Watches>,
+}
+
+#[derive(Default)]
+struct Watches {
+    /// The number of ends so far.
+    ends: u64,
+    /// By the number of the end.
+    watched: BTreeMap<u64, Watch>,
 }
 
 impl Complaints {
-    fn add(&self, watched: &Arc<Watched>) -> Result<usize, RosError> {
+    fn add(&self, watched: &Arc<Watched>) -> Result<u64, RosError> {
         let watch =
             watched.watch(RemoteEventKind::IncompatibleQos, self.remote_notifier.clone())?;
-        let mut watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);
-        watches.push(watch);
-        Ok(watches.len() - 1)
+        let mut watches = self.lock();
+        let number = watches.ends;
+        watches.ends += 1;
+        watches.watched.extend(watch.map(|watch| (number, watch)));
+        Ok(number)
     }
 
-    fn withdraw(&self, number: usize) {
-        let mut watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);
-        watches[number] = None;
+    fn withdraw(&self, number: u64) {
+        let withdrawn = self.lock().watched.remove(&number);
+        drop(withdrawn); // without the lock
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Watches> {
+        self.watches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The service of the node that logs the warnings.
@@ -229,8 +250,7 @@ impl MiddlewareService for Complain {
     }
 
     fn take(&mut self) -> Result<bool, BoxError> {
-        let mut watches = self.complaints.watches.lock().unwrap_or_else(PoisonError::into_inner);
-        for watch in watches.iter_mut().flatten() {
+        for watch in self.complaints.lock().watched.values_mut() {
             if let Some(status) = watch.take()? {
                 self.next = Some((watch.watched.describe(), status));
                 return Ok(true);

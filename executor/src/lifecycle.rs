@@ -27,7 +27,7 @@ use crate::lock::lock;
 use crate::message::Message;
 use crate::node::Node;
 use crate::qos::QoS;
-use crate::service::CreateServiceError;
+use crate::service::{CreateServiceError, Service};
 use crate::table::Table;
 use crate::topic::{PublishError, Publisher};
 use ringspin_derive::Digest;
@@ -67,9 +67,15 @@ pub enum Transition {
     Cleanup,
     /// From any state but finalized to finalized.
     Shutdown,
+    /// Another process requested a transition that does not exist. It is never possible.
+    Unknown,
 }
 
 impl Transition {
+    /// All transitions that exist.
+    pub const ALL: [Self; 5] =
+        [Self::Configure, Self::Activate, Self::Deactivate, Self::Cleanup, Self::Shutdown];
+
     /// The state to which it leads from `state`, if it is allowed there.
     pub const fn from(self, state: LifecycleState) -> Option<LifecycleState> {
         use LifecycleState as S;
@@ -141,7 +147,8 @@ impl<S: Send + 'static> Node<S> {
     ///
     /// Other nodes change it by the node's services, which ROS 2 knows as those of
     /// `lifecycle_msgs`: `~/change_state` with a [`Transition`], which answers whether it
-    /// succeeded (`bool`), and `~/get_state` with `()`, which answers a [`LifecycleState`].
+    /// succeeded (`bool`), `~/get_state` with `()`, which answers a [`LifecycleState`], and
+    /// `~/get_available_transitions` with `()`, which answers a `Vec<Transition>`.
     ///
     /// The callbacks may create and destroy what the node has while it is configured, through a
     /// clone of its handle:
@@ -208,7 +215,7 @@ pub enum CreateLifecycleError {
 pub struct LifecycleBuilder<'a, S> {
     node: &'a Node<S>,
     /// Indexed by [`Transition`].
-    callbacks: [Option<Callback<S>>; 5],
+    callbacks: [Option<Callback<S>>; 6],
     on_error: Option<Callback<S>>,
 }
 
@@ -297,9 +304,20 @@ impl<S: Send + 'static> LifecycleBuilder<'_, S> {
             lock(&on_call).run(*transition, state, cx)
         };
         let change = node.create_service("~/change_state", QoS::services(), change)?;
-        let get = move |_: &mut S, (): &(), _: &mut Context<'_>| current.state();
-        node.create_service("~/get_state", QoS::services(), get)
+        let state = move |_: &mut S, (): &(), _: &mut Context<'_>| current.state();
+        let state = node
+            .create_service("~/get_state", QoS::services(), state)
             .inspect_err(|_| change.destroy())?;
+        let current = shared.clone();
+        let available = move |_: &mut S, (): &(), _: &mut Context<'_>| -> Vec<Transition> {
+            let state = current.state();
+            Transition::ALL
+                .into_iter()
+                .filter(|transition| transition.from(state).is_some())
+                .collect()
+        };
+        node.create_service("~/get_available_transitions", QoS::services(), available)
+            .inspect_err(|_| [&change, &state].into_iter().for_each(Service::destroy))?;
         let mut builder = node.builder("a lifecycle")?;
         builder.lifecycle_of(node.node_index()).is_created = true;
         let (topic, _) = node.internal_topic(&mut builder, "lifecycle");
@@ -331,7 +349,7 @@ fn boxed<S, R: CallbackResult>(
 
 /// The transitions of a node.
 struct Transitions<S> {
-    callbacks: [Option<Callback<S>>; 5],
+    callbacks: [Option<Callback<S>>; 6],
     on_error: Option<Callback<S>>,
     shared: Arc<Shared>,
 }
@@ -464,6 +482,7 @@ mod tests {
             (T::Deactivate, [None, None, Some(S::Inactive), None]),
             (T::Cleanup, [None, Some(S::Unconfigured), None, None]),
             (T::Shutdown, [Some(S::Finalized), Some(S::Finalized), Some(S::Finalized), None]),
+            (T::Unknown, [None; 4]),
         ];
         for (transition, expected) in table {
             assert_eq!(states.map(|state| transition.from(state)), expected, "{transition:?}");

@@ -15,6 +15,7 @@ mod client;
 mod clock;
 mod connection;
 mod late_responses;
+mod lifecycle;
 mod listeners;
 mod log_layer;
 mod middleware;

@@ -4,6 +4,7 @@
 mod primitives;
 
 use crate::action::{self, ActionTypes, RosAction};
+use crate::lifecycle;
 use crate::rcl::{Mapping, MessageType, RosMessage, RosService, ServiceMapping, ServiceType};
 use ringspin_messages::CdrType;
 use std::any::TypeId;
@@ -45,14 +46,16 @@ impl Types {
 
     /// Every message, service and [action](crate::action::FromRos) of the ROS that this program was
     /// built with, and what the actions consist of. Also Rust's numbers, `bool` and `String`, as
-    /// messages of `std_msgs`.
+    /// messages of `std_msgs`, and the services of a
+    /// [lifecycle](ringspin_executor::Node::lifecycle), as those of `lifecycle_msgs`.
     pub fn installed() -> Self {
         static INSTALLED: OnceLock<Types> = OnceLock::new();
         let make = || {
             let mut types = Types::none();
             let messages = generated::MESSAGES.iter().chain(primitives::MESSAGES);
             messages.for_each(|table| types.add_message(table));
-            generated::SERVICES.iter().for_each(|table| types.add_service(table));
+            let services = generated::SERVICES.iter().chain(lifecycle::SERVICES);
+            services.for_each(|table| types.add_service(table));
             generated::ACTIONS.iter().for_each(|tables| types.add_action(tables));
             types
         };

@@ -372,12 +372,12 @@ class Peer:
         return {"publishers": [show(i) for i in self.node.get_publishers_info_by_topic(topic)],
                 "subscriptions": [show(i) for i in self.node.get_subscriptions_info_by_topic(topic)]}
 
-    def do_endpoints_of(self, topic, node, timeout=LONG_WAIT):
-        """The endpoints of topic, as soon as one of node is known to be node's."""
+    def do_endpoints_of(self, topic, node, present=True, timeout=LONG_WAIT):
+        """The endpoints of topic, as soon as one of them, or none, is known to be node's."""
         def look():
             seen = self.do_endpoints(topic)
             ends = seen["publishers"] + seen["subscriptions"]
-            return seen if any(end["node"] == node for end in ends) else None
+            return seen if any(end["node"] == node for end in ends) == present else None
         return Waiter(look, timeout, lambda: f"endpoints {self.do_endpoints(topic)}")
 
     def do_log(self, severity, message):

@@ -12,6 +12,7 @@ mod clients;
 mod clock;
 mod events;
 mod hybrid;
+mod lifecycle;
 mod modes;
 mod parameters;
 mod processes;

@@ -585,7 +585,8 @@ impl Worker {
     /// Handles a token that is no callback's.
     fn control(&mut self, token: u32) {
         let Some(control) = self.controls.get(&token) else {
-            return self.discard_arrived(token);
+            self.discard_arrived(token);
+            return self.adopt(); // the last handles of others may have been dropped, here and below
         };
         match control {
             Control::TimerChanged { timer } => self.timers.changed(*timer),
@@ -594,6 +595,7 @@ impl Worker {
                 let event_loop = &self.names[*loop_index];
                 if self.shared.failures.is_isolated(event_loop.node_index) {
                     self.shared.retire(event_loop, &mut *self.bodies[*loop_index]);
+                    self.adopt();
                 }
             }
         }

@@ -2,9 +2,9 @@
 
 use crate::{Log, entries, in_every_mode, log, spawn_beside};
 use ringspin_executor::{
-    CallError, Context, CreateNodeError, CreatePublisherError, CreateTimerError, Graph,
-    GraphChange, GuardCondition, Input, Latest, Message, Node, QoS, Reply, Responder, Subscription,
-    SubscriptionEvents, Timer, Transition, Trigger, rand_core,
+    CallError, Context, CreateNodeError, CreatePublisherError, CreateTimerError, FailurePolicy,
+    Graph, GraphChange, GuardCondition, Input, Latest, Message, Node, QoS, Reply, Responder,
+    Subscription, SubscriptionEvents, Timer, Transition, Trigger, rand_core,
 };
 use ringspin_modes::{Executor, Mode};
 use ringspin_simulation::Job;
@@ -622,6 +622,29 @@ fn handles_in_a_destroyed_callback_end_with_it() {
     let trace = executor.take_trace().unwrap();
     // The subscription, the client, and its timeouts.
     assert_eq!(trace.changes.iter().map(|(after, _)| *after).collect::<Vec<_>>(), [1, 1, 1]);
+}
+
+/// The same of a node that is isolated: its handles end before the next event.
+#[test]
+fn handles_of_an_isolated_node_end_before_the_next_event() {
+    let mut executor = Executor::deterministic(Default::default()).with_trace();
+    let node = executor.create_node("node", ()).unwrap();
+    node.set_failure_policy(FailurePolicy::IsolateNode).unwrap();
+    let client = node.create_client::<u8, u8>("service", QoS::services()).unwrap();
+    node.create_one_shot_timer(MS, move |_, _| {
+        let _ = &client;
+        Err("it fails")
+    })
+    .unwrap();
+    let other = executor.create_node("other", ()).unwrap();
+    let guard = other.create_guard_condition("guard", |_, _| ()).unwrap();
+    let out = other.create_publisher::<u8>("numbers", QoS::default()).unwrap();
+    other.create_one_shot_timer(MS, move |_, _| out.publish(1)).unwrap();
+    let on_number = move |_: &mut (), _: &Message<u8>, _: &mut Context<'_>| guard.trigger();
+    other.create_subscription("numbers", QoS::default(), on_number).unwrap();
+    executor.spin().unwrap();
+    let trace = executor.take_trace().unwrap();
+    assert_eq!(trace.changes.iter().map(|(after, _)| *after).collect::<Vec<_>>(), [1, 1]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod actions;
 mod bursts;
 mod changes;
+mod churn;
 mod cores;
 mod deadlines;
 mod delivery;

@@ -36,7 +36,7 @@ use crate::remote::Remote;
 use crate::table::Table;
 use crate::time::NodeClock;
 use crate::timer::{Timer, TimerControl};
-use crate::topic::{AllTopics, AnyTopic, ChangedTopics, Topic};
+use crate::topic::{self, AllTopics, AnyTopic, ChangedTopics, Topic};
 pub(crate) use commit::Builder;
 use commit::{Added, EntityPlaces};
 use features::Features;
@@ -314,6 +314,12 @@ impl GraphBuilder {
         self.changed_topics.add(queue.clone());
         self.all_topics.add(name.clone(), queue.clone());
         self.queues.push((name, queue));
+    }
+
+    /// Removes the queue of an end that was destroyed.
+    pub(crate) fn remove_queue(&mut self, queue: &Arc<dyn AnyTopic>) {
+        self.all_topics.remove(queue);
+        topic::remove(&mut self.queues, queue);
     }
 
     /// Adds the cache of a transient-local publisher of `topic`.

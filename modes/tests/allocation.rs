@@ -205,6 +205,63 @@ fn allocations_per_use_of_the_state(executor: Executor) -> u64 {
     allocations / USES
 }
 
+/// Creates and destroys entities of each kind in every call of a timer, and those of a node with
+/// the node. Stops the executor whenever `cycles` more were destroyed.
+fn create_and_destroy(executor: &Executor, cycles: u64) {
+    let graph = executor.graph().clone();
+    let root = executor.create_node("root", 0u64).unwrap();
+    let out = root.create_publisher::<u64>("numbers", QoS::default()).unwrap();
+    let mut cycle = every(cycles, executor.stop_handle());
+    let sum = |sum: &mut u64, n: &Message<u64>, _: &mut Context<'_>| *sum += **n;
+    let home = root.clone();
+    root.create_timer(Duration::from_micros(20), move |_, _| {
+        let subscription = home.create_subscription("numbers", QoS::default(), sum).unwrap();
+        let timer = home.create_timer(Duration::from_millis(1), |_, _| ()).unwrap();
+        let node = graph.create_node("child", 0u64).unwrap();
+        node.create_subscription("numbers", QoS::default(), sum).unwrap();
+        node.create_timer(Duration::from_millis(1), |_, _| ()).unwrap();
+        node.create_service("echo", QoS::services(), |_, n: &u64, _| *n).unwrap();
+        let client = home.create_client::<u64, u64>("echo", QoS::services()).unwrap();
+        client.call(1, |sum, reply, _| *sum += reply.map_or(0, |reply| *reply)).unwrap();
+        let own = node.create_publisher::<u64>("numbers", QoS::default()).unwrap();
+        own.publish(1).unwrap();
+        out.publish(2).unwrap();
+        subscription.destroy();
+        timer.destroy();
+        node.destroy();
+        cycle();
+    })
+    .unwrap();
+}
+
+/// Runs rounds of cycles, and compares the live memory after the first one and at the end.
+fn memory_is_flat(mut executor: Executor, cycles: u64, rounds: u64) {
+    create_and_destroy(&executor, cycles);
+    let mut round = || {
+        executor.stop_handle().reset();
+        executor.spin().unwrap();
+    };
+    round();
+    let info = measure(|| (1..rounds).for_each(|_| round()));
+    let (count, bytes) = (info.count_current, info.bytes_current);
+    println!("{rounds} times {cycles} cycles: {count} more allocations, {bytes} more bytes");
+    // The last cycles may be further on in their destruction, or less.
+    assert!(count <= 200 && bytes <= 64 << 10, "{count} more allocations, {bytes} more bytes");
+}
+
+#[test]
+fn entities_that_come_and_go_keep_no_memory() {
+    let _turn = turn();
+    executors().into_iter().for_each(|executor| memory_is_flat(executor, 100, 5));
+}
+
+#[test]
+#[ignore = "slow: a hundred thousand cycles; .ci/run runs it"]
+fn slow_entities_that_come_and_go_a_hundred_thousand_times_keep_no_memory() {
+    let _turn = turn();
+    memory_is_flat(Executor::single_core(), 10_000, 10);
+}
+
 #[test]
 fn timers_guard_conditions_ticks_and_streams_allocate_nothing() {
     let _turn = turn();

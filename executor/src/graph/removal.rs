@@ -195,6 +195,7 @@ impl GraphBuilder {
             }
             Some(Receives::Responses(responses, name)) => {
                 self.service_info(&name).clients.retain(|client| client.callback != callback);
+                self.remove_queue(&responses);
                 self.added.disconnected.push((responses, callback));
             }
             Some(Receives::Internal(topic)) => self.added.disconnected.push((topic, callback)),

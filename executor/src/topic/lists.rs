@@ -6,7 +6,7 @@ use std::mem::take;
 use std::sync::{Arc, Mutex};
 
 /// Topics with their names.
-type NamedTopics = Vec<(String, Arc<dyn AnyTopic>)>;
+pub(crate) type NamedTopics = Vec<(String, Arc<dyn AnyTopic>)>;
 
 /// The topics that have new ends.
 #[derive(Clone, Default)]
@@ -32,8 +32,22 @@ impl AllTopics {
         lock(&self.0).push((name, topic));
     }
 
+    /// Removes a topic that ended before the graph.
+    pub(crate) fn remove(&self, topic: &Arc<dyn AnyTopic>) {
+        remove(&mut lock(&self.0), topic);
+    }
+
     /// The topics so far, in order of creation.
     pub(crate) fn get(&self) -> NamedTopics {
         lock(&self.0).clone()
+    }
+}
+
+/// Removes `topic` from a list.
+pub(crate) fn remove(list: &mut NamedTopics, topic: &Arc<dyn AnyTopic>) {
+    let is_same =
+        |other: &Arc<dyn AnyTopic>| Arc::as_ptr(other).addr() == Arc::as_ptr(topic).addr();
+    if let Some(place) = list.iter().rposition(|(_, other)| is_same(other)) {
+        list.remove(place);
     }
 }

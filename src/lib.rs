@@ -129,10 +129,10 @@ pub mod middleware {
 /// Parameters of nodes: declaration, values, ranges, changes.
 pub mod parameter {
     pub use ringspin_executor::{
-        DeclareError, NotDeclaredError, PARAMETER_CHANGES_MAX, ParameterBuilder, ParameterChange,
-        ParameterClient, ParameterDescriptor, ParameterError, ParameterInfo, ParameterRange,
-        ParameterType, ParameterValue, ParameterValueError, ParameterVariant, Ranged,
-        SetParametersError,
+        DeclareError, NotDeclaredError, PARAMETER_CHANGES_MAX, ParameterBuilder, ParameterCallback,
+        ParameterChange, ParameterClient, ParameterDescriptor, ParameterError, ParameterInfo,
+        ParameterRange, ParameterType, ParameterValue, ParameterValueError, ParameterVariant,
+        Ranged, SetParametersError,
     };
 }
 
@@ -205,7 +205,7 @@ pub mod sync {
     pub use ringspin_executor::{
         Accumulate, ApproximateTime, Cached, ExactTime, Input, Inputs, Kind, Latest, New, Optional,
         Policy, PolicyError, Required, RequiredInputs, Stamped, StampedInputs, SynchronizeError,
-        Trigger,
+        SynchronizedSubscription, Trigger,
     };
 }
 

@@ -295,7 +295,8 @@ pub struct Statistics {
     /// The totals of the callbacks that were destroyed, without names.
     pub removed: CallbackStatistics,
     /// Per topic, the messages handed back to publishers because a keep-all subscription was full
-    /// or no slot was left ([`PublishError::NoSlot`](crate::PublishError::NoSlot)).
+    /// or no slot was left ([`PublishError::NoSlot`](crate::PublishError::NoSlot)). Those of topics
+    /// without any ends left are together, as `removed topics`.
     pub refused: Vec<(String, u64)>,
     /// Per worker; all zero in deterministic mode, which never rests.
     pub workers: Vec<WorkerStatistics>,

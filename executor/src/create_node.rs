@@ -112,7 +112,8 @@ fn connect(builder: &mut GraphBuilder, full_name: &str) -> Result<(), Middleware
     Ok(())
 }
 
-/// Tells the counterpart of a node of the parameters that the node declares and sets, and when.
+/// Tells the counterpart of a node of the parameters that the node declares, sets and removes, and
+/// when.
 struct RemoteParameters {
     node: Arc<dyn RemoteNode>,
     sim_time: Arc<SimTime>,
@@ -121,6 +122,10 @@ struct RemoteParameters {
 impl ParameterObserver for RemoteParameters {
     fn declared(&self, parameter: &str, value: &ParameterValue) {
         self.node.parameter_declared(parameter, value, self.sim_time.now());
+    }
+
+    fn undeclared(&self, parameter: &str, value: &ParameterValue) {
+        self.node.parameter_undeclared(parameter, value, self.sim_time.now());
     }
 
     fn set(&self, values: &[(String, ParameterValue)]) {

@@ -10,21 +10,21 @@ use std::fmt;
 use std::mem::take;
 use std::sync::{Arc, Mutex};
 
-/// An end without handles.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Departed {
+/// A part of the graph that can end before its node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum End {
     Publisher(SourceId),
-    /// A client, with the callback that gets its responses.
-    Client(CallbackId),
+    /// The entity of a callback.
+    Entity(CallbackId),
 }
 
-/// The departures that a graph has not handled yet. Clones share them.
+/// The ends without handles that a graph has not removed yet. Clones share them.
 #[derive(Clone, Default)]
-pub(crate) struct Departures(Arc<Mutex<Vec<Departed>>>);
+pub(crate) struct Departures(Arc<Mutex<Vec<End>>>);
 
 impl Departures {
     /// The oldest ones first.
-    pub(crate) fn take(&self) -> Vec<Departed> {
+    pub(crate) fn take(&self) -> Vec<End> {
         take(&mut *lock(&self.0))
     }
 
@@ -33,9 +33,9 @@ impl Departures {
     }
 }
 
-/// The part that all handles of an end share: dropped with the last of them.
+/// The part that all handles of an end share: dropped with the last of them, it removes the end.
 pub(crate) struct Departure {
-    who: Departed,
+    end: End,
     departures: Departures,
     /// Lets the graph handle the departure, unless it is locked.
     settle: Box<dyn Fn() + Send + Sync>,
@@ -43,23 +43,23 @@ pub(crate) struct Departure {
 
 impl Departure {
     pub(crate) fn new(
-        who: Departed,
+        end: End,
         departures: Departures,
         settle: impl Fn() + Send + Sync + 'static,
     ) -> Self {
-        Self { who, departures, settle: Box::new(settle) }
+        Self { end, departures, settle: Box::new(settle) }
     }
 }
 
 impl Drop for Departure {
     fn drop(&mut self) {
-        lock(&self.departures.0).push(self.who);
+        lock(&self.departures.0).push(self.end);
         (self.settle)();
     }
 }
 
 impl fmt::Debug for Departure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Departure").field(&self.who).finish()
+        f.debug_tuple("Departure").field(&self.end).finish()
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::control::CallbackCounters;
-use crate::departure::Departed;
+use crate::departure::End;
 use crate::entity::{CallbackSpec, EventSource};
 use crate::event::CallbackId;
 use crate::event_loop::{CallbackResult, SubscriptionEntity};
@@ -37,6 +37,7 @@ pub struct Subscription(Arc<Registered>);
 #[derive(Debug)]
 struct Registered {
     name: Arc<str>,
+    callback: CallbackId,
     registration: Registration,
 }
 
@@ -44,6 +45,10 @@ impl Subscription {
     /// The topic's fully qualified name.
     pub fn topic(&self) -> &str {
         &self.0.name
+    }
+
+    pub(crate) fn callback(&self) -> CallbackId {
+        self.0.callback
     }
 
     /// Ends the subscription: it gets nothing that is published from now on, and what waits for it
@@ -145,8 +150,9 @@ impl<S: Send + 'static> Node<S> {
         };
         builder.add_publisher_end(source, end);
         // From here on an error ends the publisher.
-        let departure = self.graph.departure(&builder, Departed::Publisher(source));
+        let departure = self.graph.departure(&builder, End::Publisher(source));
         let watched = Watched { name, topic: &topic, qos, remote: reporter };
+        builder.set_owner(Some(End::Publisher(source)));
         self.watch_publisher(&mut builder, &watched, liveliness, events)?;
         Ok(Publisher::new(typed, source, policy.map(Arc::new), Some(departure)))
     }
@@ -214,14 +220,14 @@ impl<S: Send + 'static> Node<S> {
         );
         let name = format!("subscription {}", topic.name);
         let watched = Watched { name, topic: &topic.name, qos, remote: reporter };
-        builder.set_owner(Some(id));
+        builder.set_owner(Some(End::Entity(id)));
         let added =
             self.watch_subscription(&mut builder, &watched, remote_notifier, counters, events);
-        builder.set_owner(None);
         added.inspect_err(|_| builder.destroy(id))?;
         drop(builder);
         let registration = self.graph.registration(id);
-        Ok(Subscription(Arc::new(Registered { name: topic.name.clone(), registration })))
+        let name = topic.name.clone();
+        Ok(Subscription(Arc::new(Registered { name, callback: id, registration })))
     }
 
     /// Adds a subscription's callback to the graph, named after `kind` and its topic.

@@ -13,6 +13,7 @@ use ringspin_ringbuf::{CacheLines, EntryLine};
 use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Weak;
 
 /// The return type of a callback: `()`, or a `Result` whose error becomes a
 /// [`Failure`](crate::Failure) of the node.
@@ -53,6 +54,12 @@ impl CallbackResult for Never {
     fn into_result(self) -> Result<(), BoxError> {
         self
     }
+}
+
+/// An observer of a loop's state.
+pub(crate) trait OnRestart: Send + Sync {
+    /// The state was replaced after a failure.
+    fn restarted(&self);
 }
 
 /// The outcome of a dispatch.
@@ -151,11 +158,8 @@ pub(crate) trait EventLoop: Send {
     fn entry_line(&self) -> Option<EntryLine>;
     /// Takes out an entity that was destroyed before any worker had it.
     fn take_out(&mut self, entity: u32) -> Option<Box<dyn Any + Send>>;
-    /// Drops an entity that was destroyed, and returns its remains.
-    ///
-    /// # Errors
-    /// The text of a panic of that.
-    fn remove(&mut self, entity: u32) -> Result<Option<Box<dyn Remains>>, String>;
+    /// Drops an entity that was destroyed. Returns its remains, and the text of a panic of that.
+    fn remove(&mut self, entity: u32) -> (Option<Box<dyn Remains>>, Result<(), String>);
     fn as_any_mut(&mut self) -> &mut dyn Any;
 }
 
@@ -189,8 +193,8 @@ pub(crate) struct Body<S> {
     /// By index; a destroyed one has left a placeholder.
     entities: Vec<Box<dyn Entity<S>>>,
     factory: Option<Box<Factory<S>>>,
-    /// Called when the state has been replaced.
-    on_restart: Vec<Box<dyn Fn() + Send>>,
+    /// Told when the state has been replaced.
+    on_restart: Vec<Weak<dyn OnRestart>>,
     show: Option<fn(&S, &DigestCollector)>,
 }
 
@@ -217,9 +221,10 @@ impl<S> Body<S> {
         Self::with(state, Some(Box::new(factory)))
     }
 
-    /// Registers `callback`, which is called whenever the state was replaced after a failure.
-    pub(crate) fn on_restart(&mut self, callback: impl Fn() + Send + 'static) {
-        self.on_restart.push(Box::new(callback));
+    /// Tells `observer`, as long as it exists, whenever the state was replaced after a failure.
+    pub(crate) fn on_restart(&mut self, observer: Weak<dyn OnRestart>) {
+        self.on_restart.retain(|other| other.strong_count() > 0);
+        self.on_restart.push(observer);
     }
 
     /// Adds an entity with this index: the next one, or that of a destroyed one.
@@ -295,7 +300,7 @@ impl<S: Send + 'static> EventLoop for Body<S> {
                 // The failed state first: it may hold what the new one needs.
                 self.state = None;
                 self.state = Some((factory.create)());
-                self.on_restart.iter().for_each(|callback| callback());
+                self.on_restart.iter().filter_map(Weak::upgrade).for_each(|of| of.restarted());
                 true
             }
             _ => false,
@@ -338,9 +343,15 @@ impl<S: Send + 'static> EventLoop for Body<S> {
         Some(Box::new(std::mem::replace(place, Box::new(Removed))))
     }
 
-    fn remove(&mut self, entity: u32) -> Result<Option<Box<dyn Remains>>, String> {
-        let removed = std::mem::replace(&mut self.entities[entity as usize], Box::new(Removed));
-        catch_panic(|| removed.remains())
+    fn remove(&mut self, entity: u32) -> (Option<Box<dyn Remains>>, Result<(), String>) {
+        let place = &mut self.entities[entity as usize];
+        let mut removed = std::mem::replace(place, Box::new(Removed));
+        // First the callback, so that a panic of its drop leaves the queues.
+        let retired = catch_panic(|| removed.retire());
+        match catch_panic(|| removed.remains()) {
+            Ok(remains) => (remains, retired),
+            Err(panic) => (None, retired.and(Err(panic))),
+        }
     }
 
     fn as_any_mut(&mut self) -> &mut dyn Any {

@@ -21,7 +21,7 @@ pub use error::{
 pub use frozen::{Frozen, LatePlace, LatePlacement, Monitor, Plan, ReadyOrder, TimeSource};
 
 use crate::control::{CallbackCounters, FailurePolicy, Failures};
-use crate::departure::Departures;
+use crate::departure::{Departures, End};
 use crate::digest::DigestCollector;
 use crate::directory::{CallbackName, Directory, LoopName};
 use crate::escape::{log_drop, try_drop_each};
@@ -36,7 +36,7 @@ use crate::remote::Remote;
 use crate::table::Table;
 use crate::time::NodeClock;
 use crate::timer::{Timer, TimerControl};
-use crate::topic::{self, AllTopics, AnyTopic, ChangedTopics, Topic};
+use crate::topic::{AllTopics, AnyTopic, ChangedTopics, Topic};
 pub(crate) use commit::Builder;
 use commit::{Added, EntityPlaces};
 use features::Features;
@@ -61,8 +61,6 @@ pub(crate) struct CallbackSpec {
     pub(crate) counters: Arc<CallbackCounters>,
     /// Where it gets its messages, if that ends with it.
     pub(crate) receives: Option<Receives>,
-    /// The callback to whose entity it belongs, if to another one's.
-    pub(crate) owner: Option<CallbackId>,
 }
 
 impl CallbackSpec {
@@ -71,7 +69,7 @@ impl CallbackSpec {
         source: EventSource,
         counters: Arc<CallbackCounters>,
     ) -> Self {
-        Self { target, source, deadline: None, counters, receives: None, owner: None }
+        Self { target, source, deadline: None, counters, receives: None }
     }
 
     /// A callback for the expiries of `timer`.
@@ -122,7 +120,20 @@ struct TopicSpec {
     /// An `Arc<Topic<M>>`.
     typed: Box<dyn Any + Send>,
     erased: Arc<dyn AnyTopic>,
+    /// Its number among all topics.
+    number: u64,
     endpoints: TopicEndpoints,
+}
+
+/// A service of the graph.
+pub(crate) struct ServiceSpec {
+    /// The node that used it first.
+    pub(crate) established_by: String,
+    pub(crate) info: ServiceInfo,
+    /// An `Arc` of the topic of its requests.
+    pub(crate) requests: Box<dyn Any + Send>,
+    /// The number of that among all topics.
+    pub(crate) number: u64,
 }
 
 /// The graph under construction.
@@ -134,7 +145,9 @@ pub(crate) struct GraphBuilder {
     /// The parts that they do not have yet.
     added: Added,
     /// The owner of what is added now.
-    owner: Option<CallbackId>,
+    owner: Option<End>,
+    /// The ends that belong to another one. Some of them may have ended before.
+    owned: BTreeMap<End, Vec<End>>,
     /// Values of the user that are dropped when the lock ends.
     trash: Vec<Box<dyn Any + Send>>,
     changed_topics: ChangedTopics,
@@ -160,9 +173,9 @@ pub(crate) struct GraphBuilder {
     loop_ids: u32,
     callback_ids: u32,
     topics: BTreeMap<String, TopicSpec>,
-    services: BTreeMap<String, ServiceInfo>,
-    /// The queues of services and clients, and the names under which their losses are reported.
-    queues: Vec<(String, Arc<dyn AnyTopic>)>,
+    services: BTreeMap<String, ServiceSpec>,
+    /// The topics and services that may have no ends left.
+    left: Vec<String>,
     all_topics: AllTopics,
     sources: u32,
     clock: NodeClock,
@@ -278,6 +291,10 @@ impl GraphBuilder {
         Arc::make_mut(&mut self.loops[event_loop])
     }
 
+    pub(crate) fn has_callback(&self, callback: CallbackId) -> bool {
+        self.callbacks.contains(callback)
+    }
+
     pub(crate) fn callback_name(&self, callback: CallbackId) -> &str {
         &self.callbacks[callback].name
     }
@@ -309,17 +326,11 @@ impl GraphBuilder {
         Arc::new(Topic::new(name.into(), self.digests.clone(), self.changed_topics.clone()))
     }
 
-    /// Adds a queue that is no topic; its losses are reported under `name`.
-    pub(crate) fn add_queue(&mut self, name: String, queue: Arc<dyn AnyTopic>) {
+    /// Adds a queue that is no topic; its losses are reported under `name`. Returns its number
+    /// among all topics.
+    pub(crate) fn add_queue(&mut self, name: String, queue: Arc<dyn AnyTopic>) -> u64 {
         self.changed_topics.add(queue.clone());
-        self.all_topics.add(name.clone(), queue.clone());
-        self.queues.push((name, queue));
-    }
-
-    /// Removes the queue of an end that was destroyed.
-    pub(crate) fn remove_queue(&mut self, queue: &Arc<dyn AnyTopic>) {
-        self.all_topics.remove(queue);
-        topic::remove(&mut self.queues, queue);
+        self.all_topics.add(name, queue)
     }
 
     /// Adds the cache of a transient-local publisher of `topic`.
@@ -327,14 +338,20 @@ impl GraphBuilder {
         self.added.caches.push((topic, publisher));
     }
 
-    pub(crate) fn add_service(&mut self, service: ServiceInfo) {
-        self.version += 1;
-        self.services.insert(service.name.clone(), service);
+    pub(crate) fn add_service(&mut self, service: ServiceSpec) {
+        let name = service.info.name.clone();
+        self.left.push(name.clone()); // until it has an end
+        self.services.insert(name, service);
+    }
+
+    /// The service `name`, if there is one.
+    pub(crate) fn service_spec(&self, name: &str) -> Option<&ServiceSpec> {
+        self.services.get(name)
     }
 
     pub(crate) fn service_info(&mut self, name: &str) -> &mut ServiceInfo {
         self.version += 1;
-        self.services.get_mut(name).expect("the service was just created")
+        &mut self.services.get_mut(name).expect("the service was just created").info
     }
 
     pub(crate) fn next_source(&mut self) -> SourceId {
@@ -373,7 +390,7 @@ impl GraphBuilder {
             loops: self.loops.clone(),
             callbacks: self.callbacks.clone(),
             topics: self.topics.values().map(|topic| self.topic_as_it_is(topic)).collect(),
-            services: self.services.values().cloned().collect(),
+            services: self.services.values().map(|service| service.info.clone()).collect(),
             inputs: self.inputs.iter().map(|input| input.name.clone()).collect(),
         }
     }
@@ -385,9 +402,10 @@ impl GraphBuilder {
         TopicInfo { digested, named, ..topic.info.clone() }
     }
 
+    /// The topics by name, without those of services.
     pub(crate) fn erased_topics(&self) -> Vec<(String, Arc<dyn AnyTopic>)> {
-        let topics = self.topics.iter().map(|(name, topic)| (name.clone(), topic.erased.clone()));
-        topics.chain(self.queues.iter().cloned()).collect()
+        let topics = self.topics.iter();
+        topics.map(|(name, topic)| (name.clone(), topic.erased.clone())).collect()
     }
 
     /// Adds a loop, to this place if the graph runs.
@@ -474,7 +492,8 @@ impl GraphBuilder {
         let entity = spec.target.entity;
         self.directory.add(id, CallbackName { callback, event_loop, of });
         self.callbacks.insert(id, Arc::new(CallbackInfo { event_loop, name }));
-        self.callback_specs.insert(id, CallbackSpec { owner: self.owner, ..spec });
+        self.callback_specs.insert(id, spec);
+        self.own(End::Entity(id));
         self.added.callbacks.push(id);
         self.entities[event_loop].callbacks.insert((entity, id));
         self.loop_info_mut(event_loop).callbacks.push(id);
@@ -493,13 +512,14 @@ impl GraphBuilder {
         name: &str,
         node: &str,
     ) -> Result<Arc<Topic<M>>, Box<TypeMismatchError>> {
-        let Self { topics, digests, changed_topics, all_topics, version, .. } = &mut *self;
+        let Self { topics, digests, changed_topics, all_topics, left, version, .. } = &mut *self;
         let builder = topics.entry(name.into()).or_insert_with(|| {
             *version += 1;
             let topic = Topic::<M>::new(name.into(), digests.clone(), changed_topics.clone());
             let topic = Arc::new(topic);
             changed_topics.add(topic.clone());
-            all_topics.add(name.into(), topic.clone());
+            let number = all_topics.add(name.into(), topic.clone());
+            left.push(name.into()); // until it has an end
             TopicSpec {
                 type_id: TypeId::of::<M>(),
                 established_by: node.into(),
@@ -513,6 +533,7 @@ impl GraphBuilder {
                 },
                 typed: Box::new(topic.clone()),
                 erased: topic,
+                number,
                 endpoints: TopicEndpoints::default(),
             }
         });
@@ -547,7 +568,7 @@ impl Drop for GraphBuilder {
         log_drop("a topic", try_drop_each([take(&mut self.added)]));
         log_drop("a topic", try_drop_each(self.changed_topics.take()));
         log_drop("a topic", try_drop_each([take(&mut self.all_topics)]));
-        log_drop("a topic", try_drop_each(self.queues.drain(..)));
+        log_drop("a topic", try_drop_each(take(&mut self.services)));
         log_drop("a topic", try_drop_each(take(&mut self.topics)));
     }
 }

@@ -6,6 +6,7 @@
 use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::entity::{CallbackSpec, EventSource};
+use crate::event::CallbackId;
 use crate::event_loop::{CallbackResult, SubscriptionEntity};
 use crate::graph::{GraphBuilder, Receives};
 use crate::message::Message;
@@ -46,7 +47,8 @@ impl<S: Send + 'static> Node<S> {
     }
 
     /// Calls `callback`, which is listed as `name`, for each message on a topic of the node.
-    /// `limit` of them can wait, and one more is handed back to its publisher.
+    /// `limit` of them can wait, and one more is handed back to its publisher. With the last
+    /// subscription the topic is gone, and its publishers are refused.
     pub(crate) fn internal_subscription<M, F, R>(
         &self,
         builder: &mut GraphBuilder,
@@ -54,7 +56,8 @@ impl<S: Send + 'static> Node<S> {
         name: &str,
         limit: usize,
         callback: F,
-    ) where
+    ) -> CallbackId
+    where
         M: Send + Sync + 'static,
         F: FnMut(&mut S, &Message<M>, &mut Context<'_>) -> R + Send + 'static,
         R: CallbackResult + 'static,
@@ -66,10 +69,11 @@ impl<S: Send + 'static> Node<S> {
             counters.clone(),
         );
         let id = builder.add_callback(self.event_loop(), name.into(), spec);
-        builder.set_receives(id, Receives::Internal(topic.clone()));
+        builder.set_receives(id, Receives::Internal(topic.clone(), topic.name.to_string()));
         let receiver = topic.subscribe(id, QoS::keep_all(limit), 0, counters, None);
         let entity = Box::new(SubscriptionEntity::new(receiver, callback));
         builder.add_entity::<S>(self.event_loop(), entity);
         builder.topic_info(&topic.name).subscriptions.push(id);
+        id
     }
 }

@@ -114,9 +114,9 @@ pub use node::Node;
 pub use owner_thread::ForeignEvent;
 pub use parameter::{
     DeclareError, NotDeclaredError, PARAMETER_CHANGES_MAX, Parameter, ParameterBuilder,
-    ParameterChange, ParameterClient, ParameterDescriptor, ParameterError, ParameterInfo,
-    ParameterRange, ParameterType, ParameterValue, ParameterValueError, ParameterVariant, Ranged,
-    SetParametersError,
+    ParameterCallback, ParameterChange, ParameterClient, ParameterDescriptor, ParameterError,
+    ParameterInfo, ParameterRange, ParameterType, ParameterValue, ParameterValueError,
+    ParameterVariant, Ranged, SetParametersError,
 };
 pub use picker::Picker;
 pub use qos::{
@@ -146,7 +146,7 @@ pub use stop::{StopError, StopHandle, WorkerThread, running_node};
 pub use synchronize::{
     Accumulate, ApproximateTime, Cached, ExactTime, Input, Inputs, Kind, Latest, New, Optional,
     Policy, PolicyError, Required, RequiredInputs, Stamped, StampedInputs, SynchronizeError,
-    Trigger,
+    SynchronizedSubscription, Trigger,
 };
 pub use table::{Table, TableKey};
 pub use task::{Interval, MessageStream, StateAccess, Task, Tick};

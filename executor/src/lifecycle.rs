@@ -21,7 +21,9 @@
 //! the new state.
 
 use crate::context::Context;
-use crate::event_loop::{BoxError, CallbackResult};
+use crate::departure::End;
+use crate::event::CallbackId;
+use crate::event_loop::{BoxError, CallbackResult, OnRestart};
 use crate::graph::{CreatePublisherError, GoneError, GraphBuilder};
 use crate::lock::lock;
 use crate::message::Message;
@@ -106,9 +108,11 @@ impl Shared {
     fn set(&self, state: LifecycleState) {
         self.0.set(state as u64);
     }
+}
 
-    /// Records that the node has a new state value, for which no transition ran.
-    fn restart(&self) {
+impl OnRestart for Shared {
+    /// No transition ran for the new state value of the node.
+    fn restarted(&self) {
         if self.state() != LifecycleState::Finalized {
             self.set(LifecycleState::Unconfigured);
         }
@@ -123,7 +127,8 @@ struct Lifecycles(Table<usize, OfNode>);
 #[derive(Default)]
 struct OfNode {
     shared: Arc<Shared>,
-    is_created: bool,
+    /// The callback of its service `~/change_state`, with which the lifecycle ends.
+    change: Option<CallbackId>,
 }
 
 impl GraphBuilder {
@@ -132,8 +137,10 @@ impl GraphBuilder {
         self.at_node_end(|builder, index, _| {
             builder.feature::<Lifecycles>().0.remove(index);
         });
+        let known = self.feature::<Lifecycles>().0.get(node_index);
+        let has_ended = known.and_then(|of| of.change).is_some_and(|id| !self.has_callback(id));
         let lifecycles = &mut self.feature::<Lifecycles>().0;
-        if !lifecycles.contains(node_index) {
+        if has_ended || !lifecycles.contains(node_index) {
             lifecycles.insert(node_index, OfNode::default());
         }
         &mut lifecycles[node_index]
@@ -291,7 +298,7 @@ impl<S: Send + 'static> LifecycleBuilder<'_, S> {
         let shared = {
             let mut builder = node.builder("a lifecycle")?;
             let of_node = builder.lifecycle_of(node.node_index());
-            if of_node.is_created {
+            if of_node.change.is_some() {
                 return Err(CreateLifecycleError::Duplicate { node: node.full_name().into() });
             }
             of_node.shared.clone()
@@ -304,22 +311,21 @@ impl<S: Send + 'static> LifecycleBuilder<'_, S> {
             lock(&on_call).run(*transition, state, cx)
         };
         let change = node.create_service("~/change_state", QoS::services(), change)?;
-        let state = move |_: &mut S, (): &(), _: &mut Context<'_>| current.state();
-        let state = node
-            .create_service("~/get_state", QoS::services(), state)
-            .inspect_err(|_| change.destroy())?;
-        let current = shared.clone();
-        let available = move |_: &mut S, (): &(), _: &mut Context<'_>| -> Vec<Transition> {
-            let state = current.state();
-            Transition::ALL
-                .into_iter()
-                .filter(|transition| transition.from(state).is_some())
-                .collect()
+        let part = node.part_of(End::Entity(change.callback()));
+        let serve = || -> Result<(), CreateServiceError> {
+            let state = move |_: &mut S, (): &(), _: &mut Context<'_>| current.state();
+            part.create_service("~/get_state", QoS::services(), state)?;
+            let current = shared.clone();
+            let available = move |_: &mut S, (): &(), _: &mut Context<'_>| -> Vec<Transition> {
+                let all = Transition::ALL.into_iter();
+                all.filter(|transition| transition.from(current.state()).is_some()).collect()
+            };
+            part.create_service("~/get_available_transitions", QoS::services(), available)?;
+            Ok(())
         };
-        node.create_service("~/get_available_transitions", QoS::services(), available)
-            .inspect_err(|_| [&change, &state].into_iter().for_each(Service::destroy))?;
-        let mut builder = node.builder("a lifecycle")?;
-        builder.lifecycle_of(node.node_index()).is_created = true;
+        serve().inspect_err(|_| change.destroy())?;
+        let mut builder = part.builder("a lifecycle")?;
+        builder.lifecycle_of(node.node_index()).change = Some(change.callback());
         let (topic, _) = node.internal_topic(&mut builder, "lifecycle");
         let requests = node.internal_publisher(&mut builder, &topic);
         let on_request =
@@ -327,11 +333,11 @@ impl<S: Send + 'static> LifecycleBuilder<'_, S> {
                 lock(&transitions).run(**transition, state, cx);
             };
         node.internal_subscription(&mut builder, &topic, "lifecycle", REQUESTS_MAX, on_request);
-        let restarted = shared.clone();
+        let restarted = Arc::downgrade(&shared);
         builder.change_body::<S>(node.event_loop(), move |body| {
-            body.on_restart(move || restarted.restart());
+            body.on_restart(restarted);
         });
-        Ok(Lifecycle { requests, shared })
+        Ok(Lifecycle { requests, shared, change })
     }
 }
 
@@ -389,6 +395,8 @@ impl<S> Transitions<S> {
 pub struct Lifecycle {
     requests: Publisher<Transition>,
     shared: Arc<Shared>,
+    /// The service `~/change_state`, with which the lifecycle ends.
+    change: Service,
 }
 
 impl Lifecycle {
@@ -402,9 +410,18 @@ impl Lifecycle {
     /// it is.
     ///
     /// # Errors
-    /// [`PublishError`] while the graph is built, or when 16 requests wait already.
+    /// [`PublishError`] while the graph is built, when 16 requests wait already, or when the
+    /// lifecycle was destroyed.
     pub fn request(&self, transition: Transition) -> Result<(), PublishError<Transition>> {
         self.requests.publish(transition)
+    }
+
+    /// Ends the lifecycle, in its state, so that the node can get another one: requests that wait
+    /// are dropped and counted as [`discarded`](crate::CallbackStatistics::discarded), further ones
+    /// are refused. Its callbacks are dropped at the next pause of their event loop, one that runs
+    /// finishes. From any thread, and in its own callbacks. Further calls have no effect.
+    pub fn destroy(&self) {
+        self.change.destroy();
     }
 
     /// A publisher that ignores messages while the node is not active; see

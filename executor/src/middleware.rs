@@ -167,6 +167,12 @@ pub trait RemoteNode: Send + Sync {
         let _ = (parameter, value, now);
     }
 
+    /// A parameter was removed, with this value; as
+    /// [`parameter_declared`](Self::parameter_declared).
+    fn parameter_undeclared(&self, parameter: &str, value: &ParameterValue, now: Option<Time>) {
+        let _ = (parameter, value, now);
+    }
+
     /// Parameters were set, at once; as [`parameter_declared`](Self::parameter_declared).
     fn parameters_set(&self, values: &[(String, ParameterValue)], now: Option<Time>) {
         let _ = (values, now);

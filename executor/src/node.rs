@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::control::FailurePolicy;
+use crate::departure::End;
 use crate::digest::Digest;
 use crate::event::{CallbackId, LoopId};
 use crate::event_loop::{Body, CallbackResult, TimerEntity};
@@ -31,12 +32,15 @@ pub struct Node<S> {
     full_name: String,
     pub(crate) node_index: usize,
     event_loop: LoopId,
+    /// The owner of what is created through this handle, if that ends before the node.
+    owner: Option<End>,
     state: PhantomData<fn(S)>,
 }
 
 impl<S> Clone for Node<S> {
     fn clone(&self) -> Self {
-        let Self { graph, namespace, base_name, full_name, node_index, event_loop, state } = self;
+        let Self { graph, namespace, base_name, full_name, node_index, event_loop, owner, .. } =
+            self;
         Self {
             graph: graph.clone(),
             namespace: namespace.clone(),
@@ -44,7 +48,8 @@ impl<S> Clone for Node<S> {
             full_name: full_name.clone(),
             node_index: *node_index,
             event_loop: *event_loop,
-            state: *state,
+            owner: *owner,
+            state: PhantomData,
         }
     }
 }
@@ -58,7 +63,13 @@ impl<S: Send + 'static> Node<S> {
         node_index: usize,
         event_loop: LoopId,
     ) -> Self {
-        Self { graph, namespace, base_name, full_name, node_index, event_loop, state: PhantomData }
+        let (owner, state) = (None, PhantomData);
+        Self { graph, namespace, base_name, full_name, node_index, event_loop, owner, state }
+    }
+
+    /// The node, seen by a part of `owner`: what it creates ends with that.
+    pub(crate) fn part_of(&self, owner: End) -> Self {
+        Self { owner: Some(owner), ..self.clone() }
     }
 
     /// The fully qualified name: namespace and name.
@@ -93,9 +104,10 @@ impl<S: Send + 'static> Node<S> {
 
     /// Locks the graph, to add `what`.
     pub(crate) fn builder(&self, what: &str) -> Result<Builder<'_>, GoneError> {
-        let builder = self.graph.builder();
+        let mut builder = self.graph.builder();
         let what = || format!("{what} of node {}", self.full_name);
         builder.check_open_loop(self.event_loop, what)?;
+        builder.set_owner(self.owner);
         Ok(builder)
     }
 
@@ -209,8 +221,8 @@ impl<S: Send + 'static> Node<S> {
     /// called any more, except that a callback that runs finishes. The states and callbacks are
     /// dropped on their own event loops, at the next pause of each. From any thread, and in the
     /// node's own callbacks. Its name is free for another node; what is created through handles of
-    /// this node fails with [`GoneError`]. Publishers of the node stay until their last handle is
-    /// dropped.
+    /// this node fails with [`GoneError`]. Publishers of the node deliver until their last handle
+    /// is dropped.
     ///
     /// ```
     /// # use ringspin_executor::Graph;

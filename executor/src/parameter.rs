@@ -25,7 +25,7 @@ mod table;
 
 pub use crate::parameter_value::{ParameterType, ParameterValue, ParameterVariant};
 pub use builder::{ParameterBuilder, Ranged};
-pub use change::{PARAMETER_CHANGES_MAX, ParameterChange};
+pub use change::{PARAMETER_CHANGES_MAX, ParameterCallback, ParameterChange};
 pub use client::{Parameter, ParameterClient, ParameterInfo};
 pub use descriptor::{ParameterDescriptor, ParameterRange};
 pub use error::{

@@ -5,7 +5,7 @@ use crate::graph::{GoneError, Graph};
 use crate::node::Node;
 use rand_core::{Rng, SeedableRng, TryRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::fmt;
 use thiserror::Error;
@@ -14,8 +14,8 @@ use thiserror::Error;
 #[derive(Default)]
 pub(crate) struct Randomness {
     seed: u64,
-    /// Node and name of each.
-    streams: BTreeSet<(String, String)>,
+    /// The number of streams by node and name; above one only for those that are numbered.
+    streams: BTreeMap<(String, String), u32>,
 }
 
 /// A stream of random numbers that belongs to a node: see [`Node::create_random`].
@@ -116,7 +116,7 @@ impl Graph {
     pub fn set_seed(&self, seed: u64) -> Result<(), SeedError> {
         let mut builder = self.builder();
         let randomness = builder.feature::<Randomness>();
-        match randomness.streams.first() {
+        match randomness.streams.keys().next() {
             Some((node, stream)) if seed != randomness.seed => Err(SeedError {
                 seed,
                 established: randomness.seed,
@@ -166,19 +166,33 @@ impl<S: Send + 'static> Node<S> {
     /// [`CreateRandomError`] for a name that the node has given to another stream, or a node or
     /// executor that is gone.
     pub fn create_random(&self, name: &str) -> Result<NodeRandom, CreateRandomError> {
-        let mut builder = self.builder(&format!("random stream {name}"))?;
-        // A node of the same name may be created later, and draws the same numbers.
-        builder.at_node_end(|builder, _, name| {
-            builder.feature::<Randomness>().streams.retain(|(node, _)| node != name);
-        });
-        let randomness = builder.feature::<Randomness>();
-        match randomness.streams.insert((self.full_name().into(), name.into())) {
-            true => Ok(NodeRandom::new(randomness.seed, self.full_name(), name)),
-            false => Err(CreateRandomError::Duplicate {
+        match self.count_random(name)? {
+            (seed, 1) => Ok(NodeRandom::new(seed, self.full_name(), name)),
+            _ => Err(CreateRandomError::Duplicate {
                 node: self.full_name().into(),
                 name: name.into(),
             }),
         }
+    }
+
+    /// Creates a stream that is told from the others of its name by a number, from one on.
+    pub(crate) fn create_numbered_random(&self, name: &str) -> Result<NodeRandom, GoneError> {
+        let (seed, number) = self.count_random(name)?;
+        Ok(NodeRandom::new(seed, self.full_name(), &format!("{name} {number}")))
+    }
+
+    /// The seed, and the number of requests so far for streams of this name.
+    fn count_random(&self, name: &str) -> Result<(u64, u32), GoneError> {
+        let mut builder = self.builder(&format!("random stream {name}"))?;
+        // A node of the same name may be created later, and draws the same numbers.
+        builder.at_node_end(|builder, _, name| {
+            builder.feature::<Randomness>().streams.retain(|(node, _), _| node != name);
+        });
+        let randomness = builder.feature::<Randomness>();
+        let key = (self.full_name().into(), name.into());
+        let number = randomness.streams.entry(key).or_insert(0);
+        *number += 1;
+        Ok((randomness.seed, *number))
     }
 }
 

@@ -21,13 +21,12 @@ pub use error::{CreateClientError, CreateServiceError};
 pub use server::{Responder, Service};
 
 use crate::event::EventId;
-use crate::graph::{GraphBuilder, TypeMismatchError};
+use crate::graph::{GraphBuilder, ServiceSpec, TypeMismatchError};
 use crate::info::ServiceInfo;
 use crate::middleware::RemoteResponder;
 use crate::topic::{Topic, Unsent};
 use ringspin_ringbuf::table::Ticket;
-use std::any::{Any, TypeId, type_name};
-use std::collections::BTreeMap;
+use std::any::type_name;
 use std::sync::Arc;
 
 /// The largest request or response, in bytes: both are moved more often than a
@@ -100,18 +99,6 @@ impl<P> Clone for ReplyTo<P> {
     }
 }
 
-/// The services of a graph under construction, by name.
-#[derive(Default)]
-struct Services(BTreeMap<String, ServiceSpec>);
-
-/// A service of the graph under construction.
-struct ServiceSpec {
-    type_id: TypeId,
-    established_by: String,
-    /// A `Requests<Q, P>`.
-    requests: Box<dyn Any + Send>,
-}
-
 impl GraphBuilder {
     /// Returns the requests of service `name`, and creates them at its first use.
     fn service<Q, P>(
@@ -123,34 +110,30 @@ impl GraphBuilder {
         Q: Send + Sync + 'static,
         P: Send + Sync + 'static,
     {
-        let types = TypeId::of::<(Q, P)>();
-        if !self.feature::<Services>().0.contains_key(name) {
+        if self.service_spec(name).is_none() {
             let requests = self.private_topic::<Request<Q, P>>(name);
-            self.add_queue(format!("service {name}"), requests.clone());
-            let established_by = node.into();
-            let spec = ServiceSpec { type_id: types, established_by, requests: Box::new(requests) };
-            self.feature::<Services>().0.insert(name.into(), spec);
-            self.add_service(ServiceInfo {
+            let number = self.add_queue(format!("service {name}"), requests.clone());
+            let info = ServiceInfo {
                 name: name.into(),
                 request_type: type_name::<Q>(),
                 response_type: type_name::<P>(),
                 server: None,
                 clients: Vec::new(),
-            });
+            };
+            let (established_by, requests) = (node.into(), Box::new(requests));
+            self.add_service(ServiceSpec { established_by, info, requests, number });
         }
-        let spec = &self.feature::<Services>().0[name];
-        let requests = spec.requests.downcast_ref::<Requests<Q, P>>().cloned();
-        let established_by = spec.established_by.clone();
-        let (is_same, info) = (spec.type_id == types, self.service_info(name));
-        if !is_same {
+        let spec = self.service_spec(name).expect("the service was just created");
+        // A type of its own for each pair of types.
+        let Some(requests) = spec.requests.downcast_ref::<Requests<Q, P>>().cloned() else {
             return Err(Box::new(TypeMismatchError {
                 what: format!("service {name}"),
-                established: format!("{} -> {}", info.request_type, info.response_type),
-                by: established_by,
+                established: format!("{} -> {}", spec.info.request_type, spec.info.response_type),
+                by: spec.established_by.clone(),
                 node: node.into(),
                 requested: format!("{} -> {}", type_name::<Q>(), type_name::<P>()),
             }));
-        }
-        Ok((requests.expect("the types were compared"), info))
+        };
+        Ok((requests, self.service_info(name)))
     }
 }

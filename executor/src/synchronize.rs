@@ -43,9 +43,12 @@ use crate::escape::catch_panic;
 use crate::event_loop::CallbackResult;
 use crate::graph::CreateSubscriptionError;
 use crate::node::Node;
+use crate::registration::Registration;
+use crate::remains::Remains;
 use matcher::{Arrival, Matcher};
 use std::marker::PhantomData;
 use std::panic::resume_unwind;
+use std::sync::Arc;
 
 impl<S: Send + 'static> Node<S> {
     /// Calls `callback` for messages of several topics that belong together, as `policy` defines:
@@ -67,7 +70,7 @@ impl<S: Send + 'static> Node<S> {
         inputs: I,
         policy: P,
         callback: F,
-    ) -> Result<(), SynchronizeError>
+    ) -> Result<SynchronizedSubscription, SynchronizeError>
     where
         I: Inputs,
         P: Policy<I>,
@@ -80,7 +83,9 @@ impl<S: Send + 'static> Node<S> {
         let mut builder =
             self.builder("a synchronized subscription").map_err(CreateSubscriptionError::from)?;
         let target = builder.next_target(self.event_loop());
-        let queues = inputs.connect(&mut self.connector(&mut builder, target), capacity)?;
+        let mut connector = self.connector(&mut builder, target);
+        let queues = inputs.connect(&mut connector, capacity)?;
+        let first = connector.first.expect("there are two inputs at least");
         builder.add_entity::<S>(
             self.event_loop(),
             Box::new(Synchronizer::<I, P, F, R> {
@@ -89,7 +94,23 @@ impl<S: Send + 'static> Node<S> {
                 result: PhantomData,
             }),
         );
-        Ok(())
+        drop(builder);
+        Ok(SynchronizedSubscription(Arc::new(self.graph.registration(first))))
+    }
+}
+
+/// A synchronized subscription. It belongs to its node: dropping this handle, or all clones of it,
+/// changes nothing.
+#[derive(Clone, Debug)]
+pub struct SynchronizedSubscription(Arc<Registration>);
+
+impl SynchronizedSubscription {
+    /// Ends all of its inputs: what waits for their events is dropped and counted as
+    /// [`discarded`](crate::CallbackStatistics::discarded), what it keeps for a set is dropped. Its
+    /// callback is dropped at the next pause of its event loop, a call that runs finishes. From any
+    /// thread, and in its own callback. Further calls have no effect.
+    pub fn destroy(&self) {
+        self.0.destroy();
     }
 }
 
@@ -177,5 +198,19 @@ where
         if let Err(panic) = result {
             resume_unwind(Box::new(panic));
         }
+    }
+
+    fn remains(mut self: Box<Self>) -> Option<Box<dyn Remains>> {
+        (0..I::ROLES.len()).for_each(|port| I::queue(&mut self.queues, port).disconnect());
+        Some(Box::new(Inputless::<I>(self.queues)))
+    }
+}
+
+/// The queues of a destroyed synchronizer.
+struct Inputless<I: Inputs>(I::Queues);
+
+impl<I: Inputs> Remains for Inputless<I> {
+    fn drain(&mut self, port: usize) -> u64 {
+        I::queue(&mut self.0, port).drain()
     }
 }

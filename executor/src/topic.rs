@@ -14,7 +14,7 @@ mod slots;
 mod subscription_receiver;
 mod transient_local_cache;
 
-pub(crate) use lists::{AllTopics, ChangedTopics, remove};
+pub(crate) use lists::{AllTopics, ChangedTopics};
 pub use publisher::{BY_VALUE_MAX, Loan, LoanError, PublishError, Publisher, ReturnedMessage};
 pub(crate) use publisher_policy::PublisherPolicy;
 pub use simulated_link::Verdict;

@@ -204,6 +204,12 @@ impl RemoteNode for RosNode {
         }
     }
 
+    fn parameter_undeclared(&self, parameter: &str, value: &ParameterValue, now: Option<Time>) {
+        if let Some(events) = &self.parameter_events {
+            events.undeclared(parameter, value, now);
+        }
+    }
+
     fn parameters_set(&self, values: &[(String, ParameterValue)], now: Option<Time>) {
         if let Some(events) = &self.parameter_events {
             events.set(values, now);

@@ -149,6 +149,11 @@ impl ParameterEvents {
         self.publish(ParameterEvent { new_parameters, ..self.event(now) });
     }
 
+    pub(crate) fn undeclared(&self, parameter: &str, value: &ParameterValue, now: Option<Time>) {
+        let deleted_parameters = vec![message_of(parameter, value)];
+        self.publish(ParameterEvent { deleted_parameters, ..self.event(now) });
+    }
+
     pub(crate) fn set(&self, values: &[(String, ParameterValue)], now: Option<Time>) {
         let changed = values.iter().map(|(parameter, value)| message_of(parameter, value));
         let changed_parameters = changed.collect();

@@ -363,7 +363,7 @@ impl GraphBuilder {
                     on_pair(state, &sum, &sum, cx)
                 },
             )?,
-        }
+        };
         Ok(())
     }
 

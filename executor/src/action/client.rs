@@ -13,12 +13,12 @@ use super::messages::{
 };
 use super::{Action, Names};
 use crate::context::Context;
+use crate::departure::{Departure, End};
 use crate::event_loop::{BoxError, CallbackResult};
-use crate::graph::{GoneError, check_depth};
+use crate::graph::check_depth;
 use crate::message::Message;
 use crate::node::Node;
 use crate::qos::QoS;
-use crate::random::{CreateRandomError, NodeRandom};
 use crate::service::{
     CallError, CallFuture, CallRefusal, CallRefused, Client, CreateClientError, Reply, RequestError,
 };
@@ -52,6 +52,9 @@ impl Default for ActionClientOptions {
 
 /// Sends goals to an action server; from any thread, and cheap to clone.
 ///
+/// It ends with its last clone: the goals that it pursues then go on at the server, and end with an
+/// error here.
+///
 /// `S` is the state of the callback group that created it: responses, feedback and results are
 /// events of that group.
 pub struct ActionClient<S, A: Action> {
@@ -64,6 +67,8 @@ pub struct ActionClient<S, A: Action> {
     /// For results that are requested apart from that.
     asked: Arc<Permits>,
     feedback_depth: usize,
+    /// Ends the subscription to feedback.
+    departure: Arc<Departure>,
 }
 
 impl<S: Send + 'static, A: Action> ActionClient<S, A> {
@@ -306,6 +311,7 @@ impl<S, A: Action> Clone for ActionClient<S, A> {
             goals: self.goals.clone(),
             asked: self.asked.clone(),
             feedback_depth: self.feedback_depth,
+            departure: self.departure.clone(),
         }
     }
 }
@@ -364,37 +370,23 @@ impl<S: Send + 'static> Node<S> {
             .try_for_each(|qos| check_depth(&names.action, *qos))
             .map_err(CreateClientError::from)?;
         let permits = || Arc::new(Permits::new(goals_max as u32));
-        let random = self.random_of_goals(&names.action);
+        let random = self.create_numbered_random(&format!("goals of {}, client", names.action));
         let random = random.map_err(CreateClientError::from)?;
         let shared = Arc::new(Shared::new(names.action.clone(), random, self.clock()));
-        let client = ActionClient {
-            cancel: self.create_client(&names.hidden("cancel_goal"), cancels)?,
-            send: self.create_client(&names.hidden("send_goal"), calls)?,
-            results: self.create_client(&names.hidden("get_result"), results)?,
-            goals: permits(),
-            asked: permits(),
-            feedback_depth,
-            shared: shared.clone(),
-        };
-        self.create_subscription(
+        let cancel = self.create_client(&names.hidden("cancel_goal"), cancels)?;
+        let send = self.create_client(&names.hidden("send_goal"), calls)?;
+        let results = self.create_client(&names.hidden("get_result"), results)?;
+        let of = shared.clone();
+        let feedback = self.create_subscription(
             &names.hidden("feedback"),
             feedback,
             move |state: &mut S, message: &Message<FeedbackMessage<A>>, cx| {
-                shared.hear(state, message, cx)
+                of.hear(state, message, cx)
             },
         )?;
-        Ok(client)
-    }
-
-    /// A stream for the identities of goals; each client of the node has its own.
-    fn random_of_goals(&self, action: &str) -> Result<NodeRandom, GoneError> {
-        let mut number = 1;
-        loop {
-            match self.create_random(&format!("goals of {action}, client {number}")) {
-                Ok(random) => return Ok(random),
-                Err(CreateRandomError::Duplicate { .. }) => number += 1,
-                Err(CreateRandomError::Gone(error)) => return Err(error),
-            }
-        }
+        let end = End::Entity(feedback.callback());
+        let departure = Arc::new(self.graph.departure(&self.graph.builder(), end));
+        let (goals, asked) = (permits(), permits());
+        Ok(ActionClient { shared, send, cancel, results, goals, asked, feedback_depth, departure })
     }
 }

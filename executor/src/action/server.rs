@@ -13,12 +13,14 @@ use super::messages::{
 };
 use super::{Action, GoalEvent, GoalStatus, Names};
 use crate::context::Context;
+use crate::departure::End;
 use crate::entity::{CallbackSpec, Entity, Outcome};
-use crate::event::{EventId, SourceId};
+use crate::event::{CallbackId, EventId, SourceId};
 use crate::event_loop::{BoxError, CallbackResult};
 use crate::graph::{CreatePublisherError, check_depth};
 use crate::node::Node;
 use crate::qos::QoS;
+use crate::registration::Registration;
 use crate::service::{CreateServiceError, Responder};
 use ringspin_ringbuf::Counter;
 use std::fmt;
@@ -69,33 +71,45 @@ pub enum CancelResponse {
 }
 
 /// The handle of an action server, usable from any thread; dropping it changes nothing.
-pub struct ActionServer<A: Action>(Arc<Server<A>>);
+pub struct ActionServer<A: Action> {
+    server: Arc<Server<A>>,
+    registration: Arc<Registration>,
+}
 
 impl<A: Action> ActionServer<A> {
     /// The action's fully qualified name.
     pub fn action(&self) -> &str {
-        &self.0.action
+        &self.server.action
     }
 
     /// The number of active goals.
     pub fn active_goals(&self) -> usize {
-        self.0.goals().active()
+        self.server.goals().active()
     }
 
     /// The number of results that are kept for later requests.
     pub fn kept_results(&self) -> usize {
-        self.0.goals().kept()
+        self.server.goals().kept()
     }
 
     /// The number of goals that were rejected because `goals_max` were active.
     pub fn rejected_goals(&self) -> u64 {
-        self.0.rejected.get()
+        self.server.rejected.get()
+    }
+
+    /// Ends the server, so that another one can be created: its goals are aborted, calls that wait
+    /// end with an error, and further ones are refused. Its callbacks are dropped at the next pause
+    /// of their event loop, one that runs finishes. From any thread, and in its own callbacks.
+    /// Further calls have no effect.
+    pub fn destroy(&self) {
+        self.registration.destroy();
     }
 }
 
 impl<A: Action> Clone for ActionServer<A> {
     fn clone(&self) -> Self {
-        Self(self.0.clone())
+        let Self { server, registration } = self;
+        Self { server: server.clone(), registration: registration.clone() }
     }
 }
 
@@ -256,33 +270,37 @@ impl<S: Send + 'static> Node<S> {
         let requests = QoS::keep_all(options.goals_max.max(QoS::services().depth()));
         let results = QoS::keep_all(requests.depth().saturating_add(options.results_max));
         check(results)?;
-        let server = self.new_server::<A>(&names, options)?;
-        let of = server.clone();
-        self.create_deferred_service(
-            &names.hidden("cancel_goal"),
-            requests,
-            move |state: &mut S, request: &CancelGoalRequest, responder: Responder<_>, cx| {
-                responder.respond(cancel_goals(&of, state, request, cx, &mut on_cancel));
-            },
-        )?;
-        let of = server.clone();
-        self.create_deferred_service(
-            &names.hidden("send_goal"),
-            requests,
-            move |state: &mut S, request: &SendGoalRequest<A>, responder, cx| {
-                let (asked, then) = (&mut on_goal, &mut on_accepted);
-                take_goal(&of, state, request, responder, cx, asked, then)
-            },
-        )?;
-        let of = server.clone();
-        self.create_deferred_service(
-            &names.hidden("get_result"),
-            results,
-            move |_: &mut S, request: &GetResultRequest, responder, _| {
-                of.ask(request.goal_id, responder);
-            },
-        )?;
-        Ok(ActionServer(server))
+        let (server, id) = self.new_server::<A>(&names, options)?;
+        let registration = Arc::new(self.graph.registration(id));
+        let (part, of) = (self.part_of(End::Entity(id)), [(); 3].map(|()| server.clone()));
+        let serve = || -> Result<(), CreateServiceError> {
+            let [of_cancel, of_goal, of_result] = of;
+            part.create_deferred_service(
+                &names.hidden("cancel_goal"),
+                requests,
+                move |state: &mut S, request: &CancelGoalRequest, responder: Responder<_>, cx| {
+                    responder.respond(cancel_goals(&of_cancel, state, request, cx, &mut on_cancel));
+                },
+            )?;
+            part.create_deferred_service(
+                &names.hidden("send_goal"),
+                requests,
+                move |state: &mut S, request: &SendGoalRequest<A>, responder, cx| {
+                    let (asked, then) = (&mut on_goal, &mut on_accepted);
+                    take_goal(&of_goal, state, request, responder, cx, asked, then)
+                },
+            )?;
+            part.create_deferred_service(
+                &names.hidden("get_result"),
+                results,
+                move |_: &mut S, request: &GetResultRequest, responder, _| {
+                    of_result.ask(request.goal_id, responder);
+                },
+            )?;
+            Ok(())
+        };
+        serve().inspect_err(|_| registration.destroy())?;
+        Ok(ActionServer { server, registration })
     }
 
     /// The server without its services.
@@ -290,7 +308,7 @@ impl<S: Send + 'static> Node<S> {
         &self,
         names: &Names,
         options: ActionServerOptions,
-    ) -> Result<Arc<Server<A>>, CreateActionServerError> {
+    ) -> Result<(Arc<Server<A>>, CallbackId), CreateActionServerError> {
         let feedback = self.create_publisher(&names.hidden("feedback"), QoS::default())?;
         let latched = QoS::keep_last(1).transient_local();
         let status = self.create_publisher(&names.hidden("status"), latched)?;
@@ -298,7 +316,11 @@ impl<S: Send + 'static> Node<S> {
         let mut builder = self.builder(&name).map_err(CreatePublisherError::from)?;
         let timer = self.new_idle_timer(&builder, &name); // until there is a result
         let target = builder.next_target(self.event_loop());
-        builder.add_callback(self.event_loop(), name, CallbackSpec::of_timer(target, &timer));
+        let spec = CallbackSpec::of_timer(target, &timer);
+        let id = builder.add_callback(self.event_loop(), name, spec);
+        builder.set_owner(Some(End::Entity(id)));
+        builder.own(End::Publisher(feedback.source()));
+        builder.own(End::Publisher(status.source()));
         let server = Arc::new(Server {
             action: names.action.clone(),
             options,
@@ -313,6 +335,6 @@ impl<S: Send + 'static> Node<S> {
         let source = builder.next_source();
         let entity = ServerEntity { server: server.clone(), source, expiries: 0 };
         builder.add_entity::<S>(self.event_loop(), Box::new(entity));
-        Ok(server)
+        Ok((server, id))
     }
 }

@@ -77,6 +77,12 @@ impl DigestCollector {
         self.changes.next();
     }
 
+    /// A publisher has ended.
+    pub(crate) fn forget(&self, publisher: SourceId) {
+        lock(&self.publishers).remove(&publisher);
+        lock(&self.names).remove(&publisher);
+    }
+
     /// The number of times that a publisher was named or began to show its messages.
     pub(crate) fn changes(&self) -> u64 {
         self.changes.get()
@@ -136,6 +142,6 @@ mod tests {
         assert_eq!(info.topics[0].digested, [info.topics[0].publishers[1].1]);
         assert!(info.loops.values().map(|of| of.digested).eq([false, true]));
         drop((plain, shown));
-        assert_eq!(graph.info().topics[0].publishers, []);
+        assert_eq!(graph.info().topics, []);
     }
 }

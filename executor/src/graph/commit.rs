@@ -4,7 +4,7 @@ use super::removal::RemovedEntity;
 use super::running::Running;
 use super::{Graph, GraphBuilder, lock};
 use crate::change::{BodyChange, WorkerLink};
-use crate::departure::{Departed, Departure};
+use crate::departure::{Departure, End};
 use crate::escape::{log_drop, try_drop_each};
 use crate::event::{CallbackId, LoopId, SourceId};
 use crate::event_loop::{Body, Entity, EventLoop, Target};
@@ -76,8 +76,10 @@ impl DerefMut for Builder<'_> {
 impl Builder<'_> {
     /// Commits what was added, and unlocks the graph.
     fn unlock(&mut self) {
+        self.set_owner(None);
         self.handle_departures();
         let changed = self.commit();
+        self.remove_unused();
         let trash = take(&mut self.trash);
         self.locked = None;
         changed.iter().for_each(|link| link.changes.wake());
@@ -109,9 +111,9 @@ impl Graph {
     }
 
     /// The departure of an end of this graph.
-    pub(crate) fn departure(&self, builder: &GraphBuilder, who: Departed) -> Departure {
+    pub(crate) fn departure(&self, builder: &GraphBuilder, end: End) -> Departure {
         let graph = Arc::downgrade(&self.builder);
-        Departure::new(who, builder.departures.clone(), move || {
+        Departure::new(end, builder.departures.clone(), move || {
             let Some(graph) = graph.upgrade() else { return };
             let _pin = reclaim::pin();
             if let Ok(locked) = graph.try_lock() {

@@ -151,16 +151,13 @@ impl Monitor {
     /// A snapshot of all counters; each is exact, together they are not from one instant.
     pub fn statistics(&self) -> Statistics {
         let (callbacks, removed) = self.counters.statistics();
-        let topics = self.topics.get();
-        let refused = topics.iter().map(|(name, topic)| (name, topic.refused()));
-        let refused = refused.filter(|(_, count)| *count > 0);
-        let refused = refused.map(|(name, count)| (name.clone(), count));
+        let refused = self.topics.refused();
         let statistics = |of: &Arc<WorkerCounters>| WorkerStatistics {
             idle: of.idle.get(),
             sleeps: of.sleeps.get(),
         };
         let workers = self.worker_counters.iter().map(statistics).collect();
-        Statistics { callbacks, removed, refused: refused.collect(), workers }
+        Statistics { callbacks, removed, refused, workers }
     }
 }
 

@@ -3,19 +3,21 @@
 //! 1. Under the graph's lock, the entity leaves all lists, and its worker is told. When the lock
 //!    ends, its topic has one port less.
 //! 2. At its next quiescent point the worker drops the entity but for its queues: the callback is
-//!    not called any more.
-//! 3. Threads that were publishing may still push into the queue. When none can do so any more, the
-//!    last handle of the token is gone. The worker counts the messages in the queue, and drops
-//!    them; the token can be used again.
+//!    not called any more. The messages that wait are counted and dropped.
+//! 3. Threads that were publishing may still push into the queue; the worker drops that as it is
+//!    announced. When none can do so any more, the last handle of the token is gone, and the token
+//!    can be used again.
 
-use super::{CallbackSpec, Graph, GraphBuilder};
-use crate::departure::Departed;
+use super::{CallbackSpec, Graph, GraphBuilder, ServiceSpec, TopicSpec};
+use crate::departure::End;
 use crate::event::{CallbackId, LoopId, SourceId};
 use crate::liveliness::PublisherLiveliness;
+use crate::name;
 use crate::qos::QoS;
 use crate::registration::Registration;
 use crate::topic::AnyTopic;
 use std::any::Any;
+use std::mem::take;
 use std::sync::{Arc, Weak};
 
 /// The place where a callback gets its messages.
@@ -25,9 +27,9 @@ pub(crate) enum Receives {
     /// It answers the requests for a service.
     Service(Arc<dyn AnyTopic>, String),
     /// It gets the responses of a service.
-    Responses(Arc<dyn AnyTopic>, String),
-    /// A topic of its own node.
-    Internal(Arc<dyn AnyTopic>),
+    Responses(Arc<dyn AnyTopic>, String, u64),
+    /// A topic of its own node, with this name.
+    Internal(Arc<dyn AnyTopic>, String),
 }
 
 /// An entity that was destroyed.
@@ -59,18 +61,51 @@ impl Graph {
     }
 }
 
+impl TopicSpec {
+    fn is_unused(&self) -> bool {
+        // The publishers of an internal topic are of no use without its subscriptions.
+        let is_published = !self.info.publishers.is_empty() || self.endpoints.is_offered();
+        self.info.subscriptions.is_empty()
+            && (!is_published || name::is_internal(&self.info.name))
+            && !self.erased.is_intercepted()
+    }
+}
+
+impl ServiceSpec {
+    fn is_unused(&self) -> bool {
+        self.info.server.is_none() && self.info.clients.is_empty()
+    }
+}
+
 impl GraphBuilder {
     pub(crate) fn add_publisher_end(&mut self, source: SourceId, end: PublisherEnd) {
         self.publishers.insert(source, end);
+        self.own(End::Publisher(source));
     }
 
-    /// Removes the publishers and clients whose last handles were dropped.
+    /// Removes the ends without handles.
     pub(super) fn handle_departures(&mut self) {
         for departed in self.departures.take() {
-            match departed {
-                Departed::Publisher(source) => self.remove_publisher(source),
-                Departed::Client(callback) => self.destroy(callback),
-            }
+            self.end(departed);
+        }
+    }
+
+    fn end(&mut self, end: End) {
+        match end {
+            End::Publisher(source) => self.remove_publisher(source),
+            End::Entity(callback) => self.destroy(callback),
+        }
+    }
+
+    /// Ends what belongs to `owner`, which has ended.
+    fn end_owned(&mut self, owner: End) {
+        self.owned.remove(&owner).into_iter().flatten().for_each(|end| self.end(end));
+    }
+
+    /// A new end belongs to the owner of what is added now, if there is one.
+    pub(crate) fn own(&mut self, end: End) {
+        if let Some(owner) = self.owner {
+            self.owned.entry(owner).or_default().push(end);
         }
     }
 
@@ -78,11 +113,14 @@ impl GraphBuilder {
         let Some(end) = self.publishers.remove(source) else { return };
         let PublisherEnd { topic, name, node, qos, liveliness } = end;
         self.topic_info(&name).publishers.retain(|(_, id)| *id != source);
+        self.digests.forget(source);
         let registry = self.leave(&name, &node, qos);
         registry.remove(&liveliness);
         self.added.ended_publishers.push((liveliness.node_index, registry));
         self.added.caches.retain(|(_, id)| *id != source);
         topic.remove_publisher(source, qos);
+        self.left.push(name);
+        self.end_owned(End::Publisher(source));
     }
 
     /// Sets where a callback gets its messages.
@@ -90,8 +128,8 @@ impl GraphBuilder {
         self.callback_specs[callback].receives = Some(receives);
     }
 
-    /// From now on entities that are added belong to `owner`, and are destroyed with it.
-    pub(crate) fn set_owner(&mut self, owner: Option<CallbackId>) {
+    /// Until the lock ends, what is added belongs to `owner`, and ends with it.
+    pub(crate) fn set_owner(&mut self, owner: Option<End>) {
         self.owner = owner;
     }
 
@@ -102,11 +140,6 @@ impl GraphBuilder {
         let entity = spec.target.entity;
         let event_loop = self.callbacks[callback].event_loop;
         let callbacks = self.take_callbacks(event_loop, entity);
-        let is_owned = |id: &CallbackId| {
-            self.callback_specs[*id].owner.is_some_and(|of| callbacks.contains(&of))
-        };
-        let others = self.loops[event_loop].callbacks.iter();
-        let owned: Vec<_> = others.copied().filter(is_owned).collect();
         for id in &callbacks {
             self.callbacks.remove(*id);
             if let Some(spec) = self.callback_specs.remove(*id) {
@@ -114,6 +147,7 @@ impl GraphBuilder {
             }
         }
         self.entities[event_loop].free.push(entity);
+        let owners: Vec<_> = callbacks.iter().copied().map(End::Entity).collect();
         if let Some(body) = self.bodies.get_mut(event_loop) {
             // No worker knows it yet.
             self.added.callbacks.retain(|id| !callbacks.contains(id));
@@ -122,7 +156,7 @@ impl GraphBuilder {
         } else {
             self.added.removed.push(RemovedEntity { event_loop, entity, callbacks });
         }
-        owned.into_iter().for_each(|id| self.destroy(id));
+        owners.into_iter().for_each(|owner| self.end_owned(owner));
     }
 
     /// Takes the callbacks of an entity out of its loop.
@@ -181,6 +215,27 @@ impl GraphBuilder {
         }
     }
 
+    /// Removes the topics and services without ends. Messages that are published on such a topic
+    /// from now on, by publishers that the graph does not know any more, are handed back.
+    pub(super) fn remove_unused(&mut self) {
+        for name in take(&mut self.left) {
+            if self.topics.get(&name).is_some_and(TopicSpec::is_unused)
+                && let Some(topic) = self.topics.remove(&name)
+            {
+                self.version += 1;
+                self.all_topics.remove(topic.number);
+                self.drop_later(topic);
+            }
+            if self.services.get(&name).is_some_and(ServiceSpec::is_unused)
+                && let Some(service) = self.services.remove(&name)
+            {
+                self.version += 1;
+                self.all_topics.remove(service.number);
+                self.drop_later(service);
+            }
+        }
+    }
+
     fn unsubscribe(&mut self, callback: CallbackId, of: LoopId, spec: CallbackSpec) {
         match spec.receives {
             Some(Receives::Topic(topic, name, qos)) => {
@@ -188,17 +243,24 @@ impl GraphBuilder {
                 self.withdraw(&name, &node, qos);
                 self.topic_info(&name).subscriptions.retain(|id| *id != callback);
                 self.added.disconnected.push((topic, callback));
+                self.left.push(name);
             }
             Some(Receives::Service(requests, name)) => {
                 self.service_info(&name).server = None;
                 self.added.disconnected.push((requests, callback));
+                self.left.push(name);
             }
-            Some(Receives::Responses(responses, name)) => {
+            Some(Receives::Responses(responses, name, number)) => {
                 self.service_info(&name).clients.retain(|client| client.callback != callback);
-                self.remove_queue(&responses);
                 self.added.disconnected.push((responses, callback));
+                self.all_topics.remove(number);
+                self.left.push(name);
             }
-            Some(Receives::Internal(topic)) => self.added.disconnected.push((topic, callback)),
+            Some(Receives::Internal(topic, name)) => {
+                self.topic_info(&name).subscriptions.retain(|id| *id != callback);
+                self.added.disconnected.push((topic, callback));
+                self.left.push(name);
+            }
             None => {}
         }
     }

@@ -85,6 +85,12 @@ impl Running {
         }
     }
 
+    /// The numbers of loops and of callbacks.
+    #[cfg(test)]
+    pub(super) fn sizes(&self) -> [usize; 2] {
+        [self.places.len(), self.tokens.len()]
+    }
+
     /// The number of workers.
     pub(crate) fn workers(&self) -> usize {
         self.workers.len()

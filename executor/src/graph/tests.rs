@@ -72,3 +72,76 @@ fn names_are_known_while_the_graph_is_locked() {
     assert_eq!((&*failure.node, &*failure.callback), ("/node", "subscription /topic"));
     drop(locked);
 }
+
+/// The numbers of entries of the graph's tables.
+fn sizes(graph: &Graph) -> [usize; 17] {
+    let builder = graph.builder();
+    let running = builder.running.as_ref().unwrap();
+    let [places, tokens] = running.sizes();
+    [
+        builder.node_names.len(),
+        builder.loops.len(),
+        builder.bodies.len(),
+        builder.entities.len(),
+        builder.callbacks.len(),
+        builder.callback_specs.len(),
+        builder.loop_names.len(),
+        builder.topics.len(),
+        builder.services.len(),
+        builder.all_topics.get().len(),
+        builder.publishers.len(),
+        builder.owned.len(),
+        builder.policies.len(),
+        builder.left.len(),
+        builder.trash.len(),
+        places,
+        tokens,
+    ]
+}
+
+#[test]
+fn tables_do_not_grow_with_names_that_come_and_go() {
+    let cycles = if cfg!(miri) { 20 } else { 10_000 };
+    let graph = Graph::new();
+    let keeper = graph.create_node("keeper", ()).unwrap();
+    let Frozen { mut workers, monitor, .. } = freeze(&graph);
+    let _mark = workers[0].enter();
+    let (mut before, mut kept) = (None, None);
+    for n in 0..cycles {
+        let node = graph.create_node(&format!("node_{n}"), ()).unwrap();
+        let group = node.create_callback_group("group", ()).unwrap();
+        let topic = format!("topic_{n}");
+        let out = keeper.create_publisher::<u8>(&topic, QoS::keep_all(1)).unwrap();
+        let ignore = |_: &mut (), _: &Message<u8>, _: &mut crate::Context<'_>| {};
+        let subscription = group.create_subscription(&topic, QoS::keep_all(1), ignore).unwrap();
+        let service = format!("service_{n}");
+        let server = keeper.create_service(&service, QoS::services(), |(), n: &u8, _| *n).unwrap();
+        let client = node.create_client::<u8, u8>(&service, QoS::services()).unwrap();
+        node.create_random("dice").unwrap();
+        node.on_parameter_change(|(), _, _| ()).unwrap();
+        let lifecycle = keeper.lifecycle().create().unwrap();
+        let other = keeper.create_publisher::<u16>("misfit", QoS::default()).unwrap();
+        assert!(keeper.create_publisher::<u8>("misfit", QoS::default()).is_err());
+        out.publish(1).unwrap();
+        assert!(out.publish(2).is_err(), "it is full");
+        while workers[0].dispatch_next().is_some() {}
+        subscription.destroy();
+        // Its topic stays with it, for subscriptions to come.
+        let again = keeper.create_subscription(&topic, QoS::keep_all(1), ignore).unwrap();
+        assert!(again.topic() == out.topic() && out.publish(3).is_ok());
+        again.destroy();
+        server.destroy();
+        lifecycle.destroy();
+        node.destroy();
+        drop((out, other, client));
+        while workers[0].dispatch_next().is_some() {}
+        workers[0].adopt();
+        kept = Some(node); // handles of what is gone do no harm
+        let sizes = sizes(&graph);
+        assert_eq!(*before.get_or_insert(sizes), sizes, "cycle {n}");
+        assert_eq!((graph.info().topics, graph.info().services), (Vec::new(), Vec::new()));
+    }
+    assert!(kept.is_some_and(|node| node.create_callback_group("late", ()).is_err()));
+    let refused = monitor.statistics().refused;
+    assert_eq!(refused, [("removed topics".to_string(), cycles)]);
+}

@@ -13,6 +13,13 @@ pub(super) struct TopicEndpoints {
     registry: Arc<LivelinessRegistry>,
 }
 
+impl TopicEndpoints {
+    /// Whether there is a publisher.
+    pub(super) fn is_offered(&self) -> bool {
+        !self.offered.is_empty()
+    }
+}
+
 type Compatible = Result<(), Box<IncompatibleQosError>>;
 
 impl GraphBuilder {

@@ -6,9 +6,26 @@ use crate::graph::GoneError;
 use crate::message::Message;
 use crate::node::Node;
 use crate::parameter_value::ParameterValue;
+use crate::registration::Registration;
+use std::sync::Arc;
 
 /// Limit of the changes that wait for a callback; setting a parameter beyond it is an error.
 pub const PARAMETER_CHANGES_MAX: usize = 64;
+
+/// A callback for changes of a node's parameters. It belongs to its node: dropping this handle, or
+/// all clones of it, changes nothing.
+#[derive(Clone, Debug)]
+pub struct ParameterCallback(Arc<Registration>);
+
+impl ParameterCallback {
+    /// Ends the calls of the callback: changes that wait for it are dropped and counted as
+    /// [`discarded`](crate::CallbackStatistics::discarded). It is dropped at the next pause of its
+    /// event loop, a call that runs finishes. From any thread, and in the callback. Further calls
+    /// have no effect.
+    pub fn destroy(&self) {
+        self.0.destroy();
+    }
+}
 
 /// One parameter's change.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,21 +61,23 @@ impl<S: Send + 'static> Node<S> {
     ///
     /// # Errors
     /// [`GoneError`].
-    pub fn on_parameter_change<F, R>(&self, mut callback: F) -> Result<(), GoneError>
+    pub fn on_parameter_change<F, R>(&self, mut callback: F) -> Result<ParameterCallback, GoneError>
     where
         F: FnMut(&mut S, &[ParameterChange], &mut Context<'_>) -> R + Send + 'static,
         R: CallbackResult + 'static,
     {
         let parameters = self.node_parameters();
         let mut builder = self.builder("a callback for parameter changes")?;
-        let (topic, _) = self.internal_topic(&mut builder, "parameter_changes");
-        parameters.publish_changes(|| self.internal_publisher(&mut builder, &topic));
+        let (topic, is_used) = self.internal_topic(&mut builder, "parameter_changes");
+        if !is_used {
+            parameters.publish_changes(self.internal_publisher(&mut builder, &topic));
+        }
         let on_message =
             move |state: &mut S, changes: &Message<Vec<ParameterChange>>, cx: &mut Context<'_>| {
                 callback(state, changes, cx)
             };
         let (name, limit) = ("parameter change", PARAMETER_CHANGES_MAX);
-        self.internal_subscription(&mut builder, &topic, name, limit, on_message);
-        Ok(())
+        let id = self.internal_subscription(&mut builder, &topic, name, limit, on_message);
+        Ok(ParameterCallback(Arc::new(self.graph.registration(id))))
     }
 }

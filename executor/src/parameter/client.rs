@@ -42,6 +42,23 @@ impl<T: ParameterVariant> Parameter<T> {
         self.node.set_entries(&[entry], vec![change])
     }
 
+    /// Removes the parameter from its node, which may declare another one of its name. This handle
+    /// keeps the last value, and setting fails from now on. From any thread; further calls have no
+    /// effect.
+    ///
+    /// ```
+    /// # use ringspin_executor::{Graph, ParameterError};
+    /// # let node = Graph::new().create_node("costmap", ())?;
+    /// let layer = node.declare_parameter("layer", 1)?;
+    /// layer.undeclare();
+    /// assert!(matches!(layer.set(2), Err(ParameterError::NotDeclared(_))));
+    /// node.declare_parameter("layer", "static".to_string())?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn undeclare(&self) {
+        self.node.remove(&*self.entry);
+    }
+
     /// The descriptor with which the parameter was declared.
     pub fn descriptor(&self) -> &ParameterDescriptor {
         &self.entry.descriptor

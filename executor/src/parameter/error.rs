@@ -77,6 +77,9 @@ pub struct NotDeclaredError {
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum ParameterError {
+    /// The parameter was undeclared.
+    #[error(transparent)]
+    NotDeclared(#[from] NotDeclaredError),
     /// The value is not one of the parameter.
     #[error(transparent)]
     Value(#[from] ParameterValueError),

@@ -119,13 +119,22 @@ pub(crate) fn check<T: ParameterVariant>(
 #[derive(Default)]
 struct Table {
     entries: BTreeMap<String, Arc<dyn AnyEntry>>,
-    /// The publisher of changes, once a callback asked for them.
+    /// The publisher of changes, once a callback asked for them. Without callbacks it is refused.
     changes: Option<Publisher<Vec<ParameterChange>>>,
 }
 
-/// An observer of the parameters that a node declares and sets.
+impl Table {
+    /// Whether it has this very entry, and not just one of its name.
+    fn has(&self, entry: &dyn AnyEntry) -> bool {
+        let known = self.entries.get(&entry.descriptor().name);
+        known.is_some_and(|known| std::ptr::addr_eq(&raw const **known, entry))
+    }
+}
+
+/// An observer of the parameters that a node declares, sets and removes.
 pub(crate) trait ParameterObserver: Send + Sync {
     fn declared(&self, parameter: &str, value: &ParameterValue);
+    fn undeclared(&self, parameter: &str, value: &ParameterValue);
     fn set(&self, values: &[(String, ParameterValue)]);
 }
 
@@ -166,9 +175,24 @@ impl NodeParameters {
         self.table().entries.contains_key(parameter)
     }
 
-    /// The publisher of changes, made by `create` if this is the first callback for them.
-    pub(super) fn publish_changes(&self, create: impl FnOnce() -> Publisher<Vec<ParameterChange>>) {
-        self.table().changes.get_or_insert_with(create);
+    /// Removes a parameter, unless that was done.
+    pub(super) fn remove(&self, entry: &dyn AnyEntry) {
+        let mut table = self.table();
+        let name = &entry.descriptor().name;
+        if !table.has(entry) {
+            return;
+        }
+        if let Some(observer) = &self.observer {
+            observer.undeclared(name, &entry.value());
+        }
+        let removed = table.entries.remove(name);
+        drop(table);
+        drop(removed); // its constraint is the user's
+    }
+
+    /// Publishes changes from now on, for the first callback that asks for them.
+    pub(super) fn publish_changes(&self, changes: Publisher<Vec<ParameterChange>>) {
+        self.table().changes = Some(changes);
     }
 
     pub(super) fn get(&self, parameter: &str) -> Result<ParameterValue, NotDeclaredError> {
@@ -245,6 +269,9 @@ impl NodeParameters {
         values: Vec<(String, ParameterValue)>,
     ) -> Result<(), ParameterError> {
         let table = self.table();
+        if let Some(entry) = entries.iter().find(|entry| !table.has(&***entry)) {
+            return Err(self.not_declared(&table, &entry.descriptor().name).into());
+        }
         let store = || {
             entries.iter().zip(&values).for_each(|(entry, (_, value))| entry.store(value));
             if let Some(observer) = &self.observer {

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::context::Context;
 use crate::control::CallbackCounters;
-use crate::departure::{Departed, Departure};
+use crate::departure::{Departure, End};
 use crate::entity::{CallbackSpec, Entity, EventSource, Outcome, SubscriptionReceiver};
 use crate::escape::drop_each;
 use crate::event::{EventId, SourceId};
@@ -398,7 +398,6 @@ where
     }
 
     fn remains(mut self: Box<Self>) -> Option<Box<dyn Remains>> {
-        self.shared.stop();
         self.receiver.detach();
         Some(self)
     }
@@ -469,7 +468,7 @@ impl<S: Send + 'static> Node<S> {
         )?;
         let responses = builder.private_topic::<Response<P>>(&name);
         let node = self.full_name();
-        builder.add_queue(format!("{name} of {node}"), responses.clone());
+        let number = builder.add_queue(format!("{name} of {node}"), responses.clone());
         let timer = self.new_idle_timer(&builder, &timeout_name); // until there is a call
         timer.keep_earlier();
         let target = builder.next_target(event_loop);
@@ -496,7 +495,8 @@ impl<S: Send + 'static> Node<S> {
         let source = EventSource::queue(qos.depth(), remote.as_ref());
         let spec = CallbackSpec::new(target, source, counters.clone());
         let id = builder.add_callback(event_loop, name, spec);
-        builder.set_receives(id, Receives::Responses(shared.responses.clone(), service.clone()));
+        let receives = Receives::Responses(shared.responses.clone(), service.clone(), number);
+        builder.set_receives(id, receives);
         let timeout_target = target.port(1);
         let timeout_spec = CallbackSpec::of_timer(timeout_target, &shared.timer);
         builder.add_callback(event_loop, timeout_name, timeout_spec);
@@ -509,7 +509,7 @@ impl<S: Send + 'static> Node<S> {
         builder.service::<Q, P>(&service, self.full_name())?.1.clients.push(client);
         let entity = ClientEntity { receiver, shared: shared.clone(), timeout_source, timeouts: 0 };
         builder.add_entity::<S>(event_loop, Box::new(entity));
-        let departure = Arc::new(self.graph.departure(&builder, Departed::Client(id)));
+        let departure = Arc::new(self.graph.departure(&builder, End::Entity(id)));
         Ok(Client { shared, timeout: None, departure })
     }
 }

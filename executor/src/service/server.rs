@@ -5,6 +5,7 @@ use super::{CALL_BY_VALUE_MAX, CallError, CreateServiceError, ReplyTo, Request};
 use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::entity::{CallbackSpec, Entity, EventSource, Outcome, SubscriptionReceiver};
+use crate::event::CallbackId;
 use crate::event_loop::CallbackResult;
 use crate::graph::{Receives, check_depth, check_size};
 use crate::node::Node;
@@ -113,6 +114,7 @@ pub struct Service(Arc<Registered>);
 #[derive(Debug)]
 struct Registered {
     name: String,
+    callback: CallbackId,
     registration: Registration,
 }
 
@@ -120,6 +122,10 @@ impl Service {
     /// The service's fully qualified name.
     pub fn name(&self) -> &str {
         &self.0.name
+    }
+
+    pub(crate) fn callback(&self) -> CallbackId {
+        self.0.callback
     }
 
     /// Ends the server, so that another one can be created: requests that wait for it end with an
@@ -223,6 +229,7 @@ impl<S: Send + 'static> Node<S> {
         drop(builder);
         Ok(Service(Arc::new(Registered {
             name: service,
+            callback: id,
             registration: self.graph.registration(id),
         })))
     }

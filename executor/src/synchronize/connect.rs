@@ -3,7 +3,7 @@
 use super::inputs::Queue;
 use crate::control::CallbackCounters;
 use crate::entity::{CallbackSpec, EventSource, Target};
-use crate::event::LoopId;
+use crate::event::{CallbackId, LoopId};
 use crate::graph::{CreateSubscriptionError, GraphBuilder, Receives, check_depth};
 use crate::name::NameKind;
 use crate::node::Node;
@@ -22,6 +22,8 @@ pub struct Connector<'a> {
     pub(crate) node_index: usize,
     /// The destination of the next input's events.
     pub(crate) target: Target,
+    /// The callback of the first input, once it is there.
+    pub(crate) first: Option<CallbackId>,
 }
 
 /// The topic of an input, and the middleware's messages of it.
@@ -60,6 +62,7 @@ impl Connector<'_> {
         self.target.port += 1;
         let name = format!("synchronized subscription {}", topic.name);
         let id = self.builder.add_callback(self.event_loop, name, spec);
+        self.first.get_or_insert(id);
         let receiver = topic.subscribe(id, qos, capacity, counters.clone(), remote);
         self.builder.topic_info(&topic.name).subscriptions.push(id);
         let receives = Receives::Topic(topic.clone(), topic.name.to_string(), qos);
@@ -84,6 +87,7 @@ impl<S: Send + 'static> Node<S> {
             node_index: self.node_index,
             event_loop: self.event_loop(),
             target,
+            first: None,
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::event::EventId;
 use crate::graph::CreateSubscriptionError;
 use crate::message::Message;
 use crate::qos::QoS;
+use crate::remains::Remains;
 use crate::time::Time;
 use std::collections::VecDeque;
 use std::marker::PhantomData;
@@ -141,6 +142,10 @@ pub trait AnyQueue: Send {
     fn discard(&mut self) -> bool;
     /// Drops the messages that are kept.
     fn clear(&mut self);
+    /// Ends the middleware's part of an input that was destroyed.
+    fn disconnect(&mut self);
+    /// Drops the messages that wait in the topic, and returns their number.
+    fn drain(&mut self) -> u64;
     /// A lower bound of the messages that wait in the topic: at least one, if any does.
     fn pending(&self) -> usize;
     /// Removes a message that was kept.
@@ -164,6 +169,14 @@ impl<M: Send + Sync + 'static> AnyQueue for Queue<M> {
 
     fn clear(&mut self) {
         self.kept.clear();
+    }
+
+    fn disconnect(&mut self) {
+        self.receiver.detach();
+    }
+
+    fn drain(&mut self) -> u64 {
+        self.receiver.drain(0)
     }
 
     fn pending(&self) -> usize {

@@ -152,13 +152,16 @@ impl<S: Send + 'static> Node<S> {
         let timer = self.new_timer(&builder, &name, period_ns, repeats);
         let source = builder.next_source();
         let target = builder.next_target(self.event_loop());
-        builder.add_callback(self.event_loop(), name, CallbackSpec::of_timer(target, &timer));
+        let spec = CallbackSpec::of_timer(target, &timer);
+        let id = builder.add_callback(self.event_loop(), name, spec);
+        timer.control().registration.get_or_init(|| self.graph.registration(id));
         let pool = Pool::new();
         pool.reserve(4); // one waits, one gives way, one is pushed, one is taken
         let (sender, latest) = keep_last::queue(&pool, 1);
         let shared = Arc::<Shared>::default();
         let entity = IntervalEntity { pool, latest: sender, shared: shared.clone(), source };
         builder.add_entity::<S>(self.event_loop(), Box::new(entity));
-        Ok(Interval { timer, clock: builder.clock().clone(), latest, shared, seen: 0 })
+        let clock = builder.clock().clone();
+        Ok(Interval { timer, clock, latest, shared, seen: 0 })
     }
 }

@@ -8,6 +8,7 @@ use crate::graph::CreateSubscriptionError;
 use crate::message::Message;
 use crate::node::Node;
 use crate::qos::QoS;
+use crate::remains::Remains;
 use atomic_waker::AtomicWaker;
 use futures_core::Stream;
 use ringspin_ringbuf::keep_last::{self, Pushed};
@@ -111,6 +112,11 @@ impl<S, M: Send + Sync + 'static> Entity<S> for StreamEntity<M> {
 
     fn pending(&self, _port: usize) -> usize {
         self.receiver.pending()
+    }
+
+    fn remains(mut self: Box<Self>) -> Option<Box<dyn Remains>> {
+        self.receiver.detach();
+        Some(Box::new(self.receiver))
     }
 }
 

@@ -2,11 +2,12 @@
 
 use super::AnyTopic;
 use crate::lock::lock;
+use std::collections::BTreeMap;
 use std::mem::take;
 use std::sync::{Arc, Mutex};
 
-/// Topics with their names.
-pub(crate) type NamedTopics = Vec<(String, Arc<dyn AnyTopic>)>;
+/// A topic with its name.
+type NamedTopic = (String, Arc<dyn AnyTopic>);
 
 /// The topics that have new ends.
 #[derive(Clone, Default)]
@@ -25,29 +26,47 @@ impl ChangedTopics {
 /// All topics of a graph and their names, those of services and clients included; clones share
 /// them.
 #[derive(Clone, Default)]
-pub(crate) struct AllTopics(Arc<Mutex<NamedTopics>>);
+pub(crate) struct AllTopics(Arc<Mutex<Topics>>);
 
-impl AllTopics {
-    pub(crate) fn add(&self, name: String, topic: Arc<dyn AnyTopic>) {
-        lock(&self.0).push((name, topic));
-    }
-
-    /// Removes a topic that ended before the graph.
-    pub(crate) fn remove(&self, topic: &Arc<dyn AnyTopic>) {
-        remove(&mut lock(&self.0), topic);
-    }
-
-    /// The topics so far, in order of creation.
-    pub(crate) fn get(&self) -> NamedTopics {
-        lock(&self.0).clone()
-    }
+#[derive(Default)]
+struct Topics {
+    by_number: BTreeMap<u64, NamedTopic>,
+    /// The number of topics so far.
+    added: u64,
+    /// The messages that removed topics handed back.
+    refused: u64,
 }
 
-/// Removes `topic` from a list.
-pub(crate) fn remove(list: &mut NamedTopics, topic: &Arc<dyn AnyTopic>) {
-    let is_same =
-        |other: &Arc<dyn AnyTopic>| Arc::as_ptr(other).addr() == Arc::as_ptr(topic).addr();
-    if let Some(place) = list.iter().rposition(|(_, other)| is_same(other)) {
-        list.remove(place);
+impl AllTopics {
+    /// Adds a topic, and returns its number.
+    pub(crate) fn add(&self, name: String, topic: Arc<dyn AnyTopic>) -> u64 {
+        let mut topics = lock(&self.0);
+        topics.added += 1;
+        let number = topics.added;
+        topics.by_number.insert(number, (name, topic));
+        number
+    }
+
+    /// Removes and closes the topic with this number.
+    pub(crate) fn remove(&self, number: u64) -> Option<NamedTopic> {
+        let mut topics = lock(&self.0);
+        let removed = topics.by_number.remove(&number)?;
+        removed.1.close();
+        topics.refused += removed.1.refused();
+        Some(removed)
+    }
+
+    /// The topics, in order of creation.
+    pub(crate) fn get(&self) -> Vec<NamedTopic> {
+        lock(&self.0).by_number.values().cloned().collect()
+    }
+
+    /// The messages that topics handed back, and those of all removed topics.
+    pub(crate) fn refused(&self) -> Vec<(String, u64)> {
+        let topics = lock(&self.0);
+        let each = topics.by_number.values().map(|(name, topic)| (&**name, topic.refused()));
+        let all = each.chain([("removed topics", topics.refused)]);
+        let all = all.filter(|(_, refused)| *refused > 0);
+        all.map(|(name, refused)| (name.into(), refused)).collect()
     }
 }

@@ -90,6 +90,10 @@ impl<M: Send + Sync + 'static> Publisher<M> {
         Self { topic, source, sequence, policy }
     }
 
+    pub(crate) fn source(&self) -> SourceId {
+        self.source
+    }
+
     /// Hands `message` to every subscription of the topic: to all of them, or, on an error, to
     /// none.
     ///

@@ -148,11 +148,10 @@ impl Worker {
     /// Ends the calls of the callbacks of an entity, and drops what waits for them. What is on its
     /// way to them is dropped when it arrives, or when their tokens are freed.
     fn remove_entity(&mut self, loop_index: usize, entity: u32, of: &[(CallbackId, u32)]) {
-        let remains = self.bodies[loop_index].remove(entity);
-        let remains = remains.unwrap_or_else(|panic| {
+        let (remains, dropped) = self.bodies[loop_index].remove(entity);
+        if let Err(panic) = dropped {
             self.shared.report_drop(&self.names[loop_index], "a callback", panic);
-            None
-        });
+        }
         let remains = remains.map(|remains| Arc::new(Mutex::new(remains)));
         for &(callback, token) in of {
             let place = token as usize;

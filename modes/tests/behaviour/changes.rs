@@ -2,14 +2,12 @@
 
 use crate::{Log, entries, in_every_mode, log, spawn_beside};
 use ringspin_executor::{
-    CallError, Context, CreateNodeError, CreatePublisherError, CreateTimerError, FailurePolicy,
-    Graph, GraphChange, GuardCondition, Input, Latest, Message, Node, QoS, Reply, Responder,
-    Subscription, SubscriptionEvents, Timer, Transition, Trigger, rand_core,
+    Context, CreateNodeError, CreatePublisherError, CreateSubscriptionError, CreateTimerError,
+    Graph, GraphChange, Input, Latest, Message, Node, QoS, SubscriptionEvents, Transition, Trigger,
+    rand_core,
 };
 use ringspin_modes::{Executor, Mode};
 use ringspin_simulation::Job;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
@@ -406,361 +404,33 @@ fn changes_are_events_of_the_digest_and_the_trace() {
     assert_eq!((*after, &**name, trace.records.len()), (1, "one-shot timer 1ms", 2));
 }
 
-/// Spins until the counters of a graph show `events` that were handled or dropped: what was on its
-/// way to a destroyed callback is counted once no thread can send it any more.
-///
-/// # Panics
-/// If there are more, or still fewer after many more spins than that takes.
-fn spin_until_all_count(executor: &mut Executor, events: u64) {
-    executor.stop_handle().reset();
-    let mut counted = 0;
-    for _ in 0..100_000 {
-        let of = executor.statistics();
-        counted = of.dispatched() + of.discarded() + of.overwritten();
-        if counted >= events {
-            break;
-        }
-        executor.spin_for(MS / 100).unwrap();
-    }
-    assert_eq!(counted, events, "{:?}", executor.statistics());
-}
-
 #[test]
-fn destroyed_subscription_gets_nothing_more() {
+fn graph_changes_between_spins_until_its_executor_is_dropped() {
     in_every_mode(|mut executor| {
         let heard: Log<u64> = log();
-        let node = executor.create_node("talker", 0u64).unwrap();
-        let out = node.create_publisher::<u64>("numbers", QoS::default()).unwrap();
-        let listener = executor.create_node("listener", heard.clone()).unwrap();
-        let append = |heard: &mut Log<u64>, n: &Message<u64>, _: &mut Context<'_>| {
-            heard.lock().unwrap().push(**n);
-        };
-        let subscription =
-            listener.create_subscription("numbers", QoS::keep_last(8), append).unwrap();
-        let captured = Arc::new(());
-        let kept = captured.clone();
-        let other = listener
-            .create_subscription("numbers", QoS::keep_last(8), move |_, _: &Message<u64>, _| {
-                let _ = &kept;
-            })
-            .unwrap();
-        let (graph, weak) = (executor.graph().clone(), Arc::downgrade(&captured));
-        drop(captured);
-        let calls = Arc::new(AtomicU64::new(0));
-        let calls_of_timer = calls.clone();
-        node.create_timer(MS, move |n, cx| {
-            out.publish(*n).unwrap();
-            *n += 1;
-            if *n == 4 {
-                subscription.destroy();
-                subscription.destroy();
-                other.destroy();
-                assert_eq!(graph.info().topics[0].subscriptions, []);
-            }
-            // Live, another thread drops its callback, once it gets to run.
-            if *n >= 8 && weak.upgrade().is_none() {
-                calls_of_timer.store(*n, Relaxed);
-                cx.cancel_timer();
-                cx.stop();
-            }
-        })
-        .unwrap();
-        executor.spin().unwrap();
-        let heard = entries(&heard);
-        assert!(heard.len() <= 4, "{heard:?}");
-        assert_eq!(heard, (0..heard.len() as u64).collect::<Vec<_>>());
-        spin_until_all_count(&mut executor, calls.load(Relaxed) + 2 * 4);
-        assert_eq!(executor.statistics().callbacks.len(), 1);
-    });
-}
-
-#[test]
-fn entities_destroy_themselves_in_their_callbacks() {
-    in_every_mode(|mut executor| {
-        let calls: Log<&str> = log();
-        let node = executor.create_node("node", calls.clone()).unwrap();
-        let own: Arc<OnceLock<Timer>> = Arc::default();
-        let timer = own.clone();
-        let first = node.create_timer(MS, move |calls, _| {
-            calls.lock().unwrap().push("timer");
-            timer.get().unwrap().destroy();
-        });
-        own.set(first.unwrap()).unwrap();
-        let own: Arc<OnceLock<GuardCondition>> = Arc::default();
-        let (inner, outer) = (own.clone(), own.clone());
-        let guard = node.create_guard_condition("once", move |calls, _| {
-            calls.lock().unwrap().push("guard");
-            inner.get().unwrap().destroy();
-        });
-        assert!(own.set(guard.unwrap()).is_ok());
-        let mut ticks = 0;
-        node.create_timer(2 * MS, move |_, cx| {
-            outer.get().unwrap().trigger();
-            ticks += 1;
-            if ticks == 5 {
-                cx.stop();
-            }
-        })
-        .unwrap();
-        executor.spin().unwrap();
-        assert_eq!(entries(&calls), ["timer", "guard"]);
-        assert_eq!(executor.monitor().unwrap().failures(), []);
-    });
-}
-
-#[test]
-fn calls_of_a_destroyed_server_end_with_an_error() {
-    in_every_mode(|mut executor| {
-        let ends: Log<Result<u8, CallError>> = log();
-        let server = executor.create_node("server", Vec::new()).unwrap();
-        let qos = QoS::services();
-        let keep = |kept: &mut Vec<Responder<u8>>, _: &u8, responder, _: &mut Context<'_>| {
-            kept.push(responder);
-        };
-        let service = server.create_deferred_service("late", qos, keep).unwrap();
-        let node = executor.create_node("client", ends.clone()).unwrap();
-        let client = node.create_client::<u8, u8>("late", qos).unwrap();
-        let late = server.clone();
-        let mut ticks = 0;
-        node.create_timer(MS, move |_, _| {
-            ticks += 1;
-            if ticks == 2 {
-                service.destroy();
-                late.create_service("late", qos, |_, n: &u8, _| *n + 1).unwrap();
-            }
-            let _ = client.call(ticks, |ends: &mut Log<_>, reply, cx| {
-                let mut ends = ends.lock().unwrap();
-                ends.push(reply.map(|reply| *reply));
-                if matches!(ends.last(), Some(Ok(_))) {
-                    cx.stop();
-                }
-            });
-        })
-        .unwrap();
-        executor.spin().unwrap();
-        let ends = entries(&ends);
-        assert!(ends.iter().any(|end| end.is_ok()), "{ends:?}");
-    });
-}
-
-#[test]
-fn calls_that_wait_for_a_destroyed_server_end_with_an_error() {
-    in_every_mode(|mut executor| {
-        const CALLS: u64 = 3;
-        let ends: Log<Result<u8, CallError>> = log();
-        let qos = QoS::services();
-        let server = executor.create_node("server", ()).unwrap();
-        let service = server.create_service("double", qos, |(), n: &u8, _| 2 * *n).unwrap();
-        let node = executor.create_node("client", ends.clone()).unwrap();
-        let client = node.create_client::<u8, u8>("double", qos).unwrap();
-        node.create_one_shot_timer(MS, move |_, _| {
-            for n in 0..CALLS {
-                let note =
-                    |ends: &mut Log<_>, reply: Result<Reply<u8>, _>, cx: &mut Context<'_>| {
-                        let mut ends = ends.lock().unwrap();
-                        ends.push(reply.map(|reply| *reply));
-                        if ends.len() as u64 == CALLS {
-                            cx.stop();
-                        }
-                    };
-                client.call(n as u8, note).unwrap();
-            }
-            service.destroy();
-        })
-        .unwrap();
-        executor.spin_for(Duration::from_secs(60)).unwrap();
-        let ends = entries(&ends);
-        let lost = ends.iter().filter(|end| **end == Err(CallError::Unanswered)).count() as u64;
-        let answered = ends.iter().filter(|end| end.is_ok()).count() as u64;
-        assert_eq!((lost + answered, ends.len() as u64), (CALLS, CALLS), "{ends:?}");
-        // One worker has no time to answer in between.
-        assert!(lost == CALLS || executor.statistics().workers.len() > 1, "{ends:?}");
-        spin_until_all_count(&mut executor, 1 + CALLS + CALLS);
-    });
-}
-
-#[test]
-fn destroyed_subscription_is_not_called_for_what_was_ready() {
-    for mode in [Mode::SingleCore, Mode::Deterministic(Default::default())] {
-        let mut executor = Executor::new(mode);
-        let heard: Log<&str> = log();
-        let node = executor.create_node("node", heard.clone()).unwrap();
-        let out = node.create_publisher::<u8>("numbers", QoS::default()).unwrap();
-        let second: Arc<OnceLock<Subscription>> = Arc::default();
-        let destroyed = second.clone();
-        node.create_subscription("numbers", QoS::default(), move |heard, _: &Message<u8>, _| {
-            heard.lock().unwrap().push("first");
-            destroyed.get().unwrap().destroy();
-        })
-        .unwrap();
-        let on_second = |heard: &mut Log<_>, _: &Message<u8>, _: &mut Context<'_>| {
-            heard.lock().unwrap().push("second");
-        };
-        let subscription = node.create_subscription("numbers", QoS::default(), on_second).unwrap();
-        assert!(second.set(subscription).is_ok());
-        executor.freeze().unwrap();
-        while executor.spin_some().unwrap() > 0 {}
-        out.publish(1).unwrap();
-        while executor.spin_some().unwrap() > 0 {}
-        assert_eq!(entries(&heard), ["first"]);
-        spin_until_all_count(&mut executor, 2);
-    }
-}
-
-/// Publishers and clients that only a destroyed callback holds end with it, at one point of the
-/// trace.
-#[test]
-fn handles_in_a_destroyed_callback_end_with_it() {
-    let mut executor = Executor::deterministic(Default::default()).with_trace();
-    let node = executor.create_node("node", ()).unwrap();
-    let client = node.create_client::<u8, u8>("service", QoS::services()).unwrap();
-    let inner = move |_: &mut (), _: &Message<u8>, _: &mut Context<'_>| drop(client.clone());
-    let subscription = node.create_subscription("numbers", QoS::default(), inner).unwrap();
-    node.create_one_shot_timer(MS, move |_, _| subscription.destroy()).unwrap();
-    node.create_one_shot_timer(MS, |_, _| ()).unwrap();
-    executor.spin().unwrap();
-    let trace = executor.take_trace().unwrap();
-    // The subscription, the client, and its timeouts.
-    assert_eq!(trace.changes.iter().map(|(after, _)| *after).collect::<Vec<_>>(), [1, 1, 1]);
-}
-
-/// The same of a node that is isolated: its handles end before the next event.
-#[test]
-fn handles_of_an_isolated_node_end_before_the_next_event() {
-    let mut executor = Executor::deterministic(Default::default()).with_trace();
-    let node = executor.create_node("node", ()).unwrap();
-    node.set_failure_policy(FailurePolicy::IsolateNode).unwrap();
-    let client = node.create_client::<u8, u8>("service", QoS::services()).unwrap();
-    node.create_one_shot_timer(MS, move |_, _| {
-        let _ = &client;
-        Err("it fails")
-    })
-    .unwrap();
-    let other = executor.create_node("other", ()).unwrap();
-    let guard = other.create_guard_condition("guard", |_, _| ()).unwrap();
-    let out = other.create_publisher::<u8>("numbers", QoS::default()).unwrap();
-    other.create_one_shot_timer(MS, move |_, _| out.publish(1)).unwrap();
-    let on_number = move |_: &mut (), _: &Message<u8>, _: &mut Context<'_>| guard.trigger();
-    other.create_subscription("numbers", QoS::default(), on_number).unwrap();
-    executor.spin().unwrap();
-    let trace = executor.take_trace().unwrap();
-    assert_eq!(trace.changes.iter().map(|(after, _)| *after).collect::<Vec<_>>(), [1, 1]);
-}
-
-#[test]
-fn memory_of_destroyed_entities_is_used_again() {
-    const ROUNDS: u64 = 200;
-    in_every_mode(|mut executor| {
-        let node = executor.create_node("node", 0u64).unwrap();
-        let out = node.create_publisher::<u64>("numbers", QoS::default()).unwrap();
-        let late = node.clone();
-        let mut rounds = 0;
-        node.create_timer(MS / 10, move |_, cx| {
-            for _ in 0..10 {
-                let on = |sum: &mut u64, n: &Message<u64>, _: &mut Context<'_>| *sum += **n;
-                let subscription = late.create_subscription("numbers", QoS::default(), on).unwrap();
-                let timer = late.create_timer(MS, |_, _| ()).unwrap();
-                out.publish(rounds).unwrap();
-                subscription.destroy();
-                timer.destroy();
-            }
-            rounds += 1;
-            if rounds == ROUNDS {
-                cx.cancel_timer();
-                cx.stop();
-            }
-        })
-        .unwrap();
-        executor.spin().unwrap();
-        assert_eq!(executor.graph().info().callbacks.len(), 1);
-        spin_until_all_count(&mut executor, ROUNDS + 10 * ROUNDS);
-    });
-}
-
-/// Notes when it is dropped, and on which thread.
-struct Dropped(Log<std::thread::ThreadId>);
-
-impl Drop for Dropped {
-    fn drop(&mut self) {
-        self.0.lock().unwrap().push(std::thread::current().id());
-    }
-}
-
-#[test]
-fn state_of_a_destroyed_node_is_dropped_once_on_its_own_loop() {
-    in_every_mode(|mut executor| {
-        let (drops, threads) = (log(), log());
         let graph = executor.graph().clone();
-        let node = graph.create_node("short", Dropped(drops.clone())).unwrap();
-        let (seen, own) = (threads.clone(), node.clone());
-        let out = node.create_publisher::<u8>("end", QoS::default()).unwrap();
-        node.create_one_shot_timer(MS, move |_, _| {
-            seen.lock().unwrap().push(std::thread::current().id());
-            own.destroy();
-            own.destroy();
-            let late = own.create_timer(MS, |_, _| ());
-            assert!(matches!(late, Err(CreateTimerError::Gone(_))));
-            assert!(own.create_callback_group("group", ()).is_err());
-            assert!(own.declare_parameter("gain", 1i64).is_err());
-            out.publish(1).unwrap();
-        })
-        .unwrap();
-        node.create_timer(2 * MS, |_, _| panic!("the node is gone")).unwrap();
-        node.create_service("service", QoS::services(), |_, n: &u8, _| *n).unwrap();
-        node.create_client::<u8, u8>("service", QoS::services()).unwrap();
-        node.spawn("task", std::future::pending::<()>()).unwrap();
-        let group = node.create_callback_group("group", ()).unwrap();
-        group.create_timer(5 * MS, |_, _| panic!("the group is gone")).unwrap();
-        let dropped = drops.clone();
-        let other = executor.create_node("other", 0u64).unwrap();
-        other.create_subscription("end", QoS::default(), |_, _: &Message<u8>, _| ()).unwrap();
-        other
-            .create_timer(MS, move |n, cx| {
-                *n += 1;
-                if *n >= 10 && !entries(&dropped).is_empty() {
-                    let again = graph.create_node("short", ()).unwrap();
-                    again.create_callback_group("group", ()).unwrap();
-                    cx.stop();
-                }
-            })
-            .unwrap();
+        let node = graph.create_node("node", heard.clone()).unwrap();
+        node.create_one_shot_timer(MS, |_, cx| cx.stop()).unwrap();
         executor.spin().unwrap();
-        assert_eq!((entries(&drops), entries(&threads).len()), (entries(&threads), 1));
-        assert_eq!(executor.monitor().unwrap().failures(), []);
-        let info = executor.graph().info();
-        let loops: Vec<_> = info.loops.values().map(|of| of.full_name()).collect();
-        assert_eq!(loops, ["/other", "/short", "/short:group"]);
-        assert_eq!(info.callbacks.len(), 2);
-    });
-}
-
-#[test]
-fn places_of_destroyed_nodes_are_used_again() {
-    in_every_mode(|mut executor| {
-        const ROUNDS: u64 = 300;
-        let (graph, mut rounds) = (executor.graph().clone(), 0);
-        let node = executor.create_node("root", ()).unwrap();
         let out = node.create_publisher::<u64>("numbers", QoS::default()).unwrap();
-        let mut last = None; // handles of destroyed nodes do no harm
-        node.create_timer(MS / 10, move |_, cx| {
-            let child = graph.create_node("child", 0u64).unwrap();
-            let on = |sum: &mut u64, n: &Message<u64>, _: &mut Context<'_>| *sum += **n;
-            child.create_subscription("numbers", QoS::default(), on).unwrap();
-            child.create_timer(MS / 20, |_, _| ()).unwrap();
-            out.publish(rounds).unwrap();
-            child.destroy();
-            last.replace(child);
-            rounds += 1;
-            if rounds == ROUNDS {
-                cx.stop();
-            }
-        })
-        .unwrap();
-        executor.spin().unwrap();
-        let info = executor.graph().info();
-        assert_eq!((info.loops.len(), info.callbacks.len()), (1, 1));
-        let statistics = executor.statistics();
-        assert_eq!(statistics.callbacks.len(), 1);
-        assert_eq!(executor.monitor().unwrap().failures(), []);
+        let late = graph.create_node("late", heard.clone()).unwrap();
+        let append = |heard: &mut Log<u64>, n: &Message<u64>, cx: &mut Context<'_>| {
+            heard.lock().unwrap().push(**n);
+            cx.stop();
+        };
+        let subscription = late.create_subscription("numbers", QoS::default(), append).unwrap();
+        node.destroy();
+        out.publish(7).unwrap(); // a handle of a destroyed node delivers
+        executor.stop_handle().reset();
+        executor.spin_for(Duration::from_secs(20)).unwrap();
+        assert_eq!(entries(&heard), [7]);
+        assert!(node.create_timer(MS, |_, _| ()).is_err());
+        drop(executor);
+        let gone = late.create_subscription("numbers", QoS::default(), append);
+        assert!(matches!(gone, Err(CreateSubscriptionError::Gone(_))), "{gone:?}");
+        let gone = graph.create_node("last", ());
+        assert!(matches!(gone, Err(CreateNodeError::Gone(_))), "{gone:?}");
+        assert!(out.publish(8).is_err());
+        subscription.destroy();
     });
 }

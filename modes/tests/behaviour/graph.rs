@@ -16,7 +16,7 @@ fn a_second_message_type_on_a_topic_is_refused_by_name() {
     let graph = Graph::new();
     let a = graph.create_node_in("ns", "a", ()).unwrap();
     let b = graph.create_node("b", ()).unwrap();
-    a.create_publisher::<u32>("value", QoS::default()).unwrap();
+    let _values = a.create_publisher::<u32>("value", QoS::default()).unwrap();
     let error = b
         .create_subscription("/ns/value", QoS::default(), |_, _: &Message<f64>, _| ())
         .unwrap_err();

@@ -7,6 +7,7 @@ mod churn;
 mod cores;
 mod deadlines;
 mod delivery;
+mod destruction;
 mod drops;
 mod endings;
 #[cfg(unix)]

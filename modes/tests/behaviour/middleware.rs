@@ -121,9 +121,10 @@ fn spin_on(executor: &mut Executor, fake: &FakeMiddleware) {
         fake.flush();
         executor.stop_handle().reset();
         executor.spin_for(time).unwrap();
-        let callbacks = executor.statistics().callbacks;
+        let statistics = executor.statistics();
+        let all = statistics.callbacks.iter().chain([&statistics.removed]);
         let (observers, others): (Vec<_>, Vec<_>) =
-            callbacks.iter().partition(|callback| callback.node.starts_with("/observer"));
+            all.partition(|callback| callback.node.starts_with("/observer"));
         let observed = observers[0].dispatched;
         let others = others.iter().map(|c| c.dispatched + c.discarded).sum::<u64>();
         let (new_observed, new_others) = (observed - before.0, others - before.1);

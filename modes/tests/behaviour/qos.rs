@@ -47,7 +47,7 @@ fn a_pair_that_does_not_fit_is_refused_at_its_second_end_and_named() {
     planner.create_subscription("scan", QoS::sensor_data(), append).unwrap();
 
     planner.create_subscription("map", QoS::default().transient_local(), append).unwrap();
-    planner.create_stream::<u32>("odometry", QoS::default().deadline(MS)).unwrap();
+    let _odometry = planner.create_stream::<u32>("odometry", QoS::default().deadline(MS)).unwrap();
     for (topic, qos, policy) in [
         ("map", QoS::default(), QosPolicy::Durability),
         ("odometry", QoS::default().deadline(2 * MS), QosPolicy::Deadline),
@@ -362,6 +362,10 @@ fn missed(times: &[u64], end: u64) -> [Vec<(u64, u64, u64)>; 2] {
                 out.publish(0u32)
             })?;
         }
+        // Keeps the publisher, after whose end no deadline is missed.
+        talker.create_one_shot_timer(2 * Duration::from_millis(end), move |_, _| {
+            let _ = &out;
+        })?;
         Ok(())
     });
     job.end_at(Time::ZERO + Duration::from_millis(end)).run().unwrap();
@@ -519,7 +523,7 @@ fn an_event_callback_that_fails_is_a_failure_of_its_node() {
         node.set_failure_policy(FailurePolicy::StopAll).unwrap();
         let events = PublisherEvents::new().on_deadline_missed(|_, _, _| Err("too late"));
         let qos = QoS::default().deadline(MS);
-        node.create_publisher_with_events::<u32>("t", qos, events).unwrap();
+        let _out = node.create_publisher_with_events::<u32>("t", qos, events).unwrap();
         let error = executor.spin().unwrap_err().to_string();
         assert!(
             error.contains("deadline of publisher /t") && error.contains("too late"),

@@ -3,7 +3,8 @@
 use crate::{Log, entries, in_every_mode, in_every_mode_isolating, log};
 use ringspin_executor::{
     Accumulate, ApproximateTime, BoxError, Context, CreateSubscriptionError, ExactTime, Graph,
-    Input, Latest, Message, Node, PolicyError, QoS, Stamped, SynchronizeError, Time, Trigger,
+    Input, Latest, Message, Node, PolicyError, QoS, Stamped, SynchronizeError,
+    SynchronizedSubscription, Time, Trigger,
 };
 use ringspin_simulation::Job;
 use std::time::Duration;
@@ -163,7 +164,7 @@ fn exact_time_joins_the_stamps_that_all_have() {
 fn feed(
     mut executor: ringspin_modes::Executor,
     messages: &[(usize, u64)],
-    create: impl Fn(&Node<Log<Vec<u64>>>) -> Result<(), SynchronizeError>,
+    create: impl Fn(&Node<Log<Vec<u64>>>) -> Result<SynchronizedSubscription, SynchronizeError>,
 ) -> (Vec<Vec<u64>>, Vec<u64>) {
     let calls = log();
     let node = executor.create_node("join", calls.clone()).unwrap();
@@ -378,7 +379,7 @@ fn contradictory_settings_are_refused_with_the_reason() {
     use SynchronizeError::Subscription;
     let graph = Graph::new();
     let node = graph.create_node("join", ()).unwrap();
-    node.create_publisher::<Image>("image", QoS::default()).unwrap();
+    let _images = node.create_publisher::<Image>("image", QoS::default()).unwrap();
     let refused = |inputs, policy| {
         node.create_synchronized_subscription(inputs, policy, |(), (_, _), _| ()).unwrap_err()
     };

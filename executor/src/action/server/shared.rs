@@ -41,9 +41,10 @@ impl<A: Action> Server<A> {
     }
 
     /// Publishes the status of all goals, under the lock, so that the newest array is the last.
-    /// Returns whether all subscriptions took it.
+    /// Returns whether all subscriptions took it; those of a server that is gone need not.
     fn publish_status(&self, goals: &Goals<A>) -> bool {
-        self.status.publish(goals.status_array()).is_ok()
+        let told = self.status.publish(goals.status_array());
+        matches!(told, Ok(()) | Err(PublishError::Gone(_)))
     }
 
     /// Logs a change that was not `told` to all subscriptions; to be called without the lock.

@@ -36,9 +36,8 @@ fn all_topics_but_hidden_and_excluded_ones_are_recorded() {
     let names = |change: fn(Recorder) -> Recorder| {
         let graph = Graph::new();
         let node = graph.create_node("talker", ()).unwrap();
-        for topic in ["n", "m", "square/_service_event"] {
-            publisher(&node, topic, QoS::default());
-        }
+        let _ends = ["n", "m", "square/_service_event"]
+            .map(|topic| publisher(&node, topic, QoS::default()));
         let (sink, recording) = MemoryRecording::sink();
         let recorder = change(Recorder::new(sink)).add_to(&graph, &types()).unwrap();
         recorder.finish().unwrap();

@@ -4,6 +4,7 @@ use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use shuttle::thread::{JoinHandle, spawn, yield_now};
 use std::sync::Arc;
 
+mod changes;
 mod inbox;
 mod keep_last;
 mod multiplexer;

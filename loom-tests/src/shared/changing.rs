@@ -29,10 +29,10 @@ impl Source {
         Arc::new(Self::Queue(AtomicU32::new(0)))
     }
 
-    /// The number of messages that wait.
+    /// The number of messages or notices that wait.
     fn waiting(&self) -> u32 {
         match self {
-            Self::Notifier(_) => 0,
+            Self::Notifier(notifier) => u32::from(notifier.is_given()),
             Self::Queue(messages) => messages.load(Relaxed),
         }
     }
@@ -312,7 +312,12 @@ impl Worker {
     }
 
     fn dispatch(&mut self, index: usize) {
-        let turn = self.inbox.next(index, |_| 1);
+        let Self { inbox, routes, .. } = self;
+        let turn = inbox.next(index, |token| match routes.get(token as usize) {
+            None | Some(Route::Unknown) => 1,
+            Some(Route::Source(source)) => source.waiting() as usize,
+            Some(Route::Leaving(_) | Route::Free) => 0,
+        });
         if let Some(turn) = turn {
             self.handle(turn.token() as usize);
         }

@@ -19,8 +19,8 @@
 //!   turns' maxima.
 //!
 //! # Limits
-//! To destroy a subscription takes time linear in the callbacks of its node. On a shared virtual
-//! machine the host suspends the worker for longer than any change: compare the turns.
+//! On a shared virtual machine the host suspends the worker for longer than any change: compare the
+//! turns.
 
 use ringspin_benches::on_core;
 use ringspin_benches::rounds::{Cell, Options, Unit, quartiles};

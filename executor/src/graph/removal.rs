@@ -133,8 +133,8 @@ impl GraphBuilder {
         self.owner = owner;
     }
 
-    /// Removes the entity of `callback`, and those that belong to it, unless that was done. Linear
-    /// in the callbacks of its loop.
+    /// Removes the entity of `callback`, and those that belong to it, unless that was done.
+    /// Logarithmic in the callbacks of its loop, but for the move of their list.
     pub(crate) fn destroy(&mut self, callback: CallbackId) {
         let Some(spec) = self.callback_specs.get(callback) else { return };
         let entity = spec.target.entity;

@@ -35,7 +35,7 @@ impl Mapping for Requested {
         srv::ChangeState::Request { transition: msg::Transition { id: 0, label } }.to_native(wire);
     }
 
-    /// As in rclcpp, a label goes before an id.
+    /// A label goes before an id, as in rclcpp.
     fn from_wire(wire: &Native<Self::Wire>) -> Transition {
         let msg::Transition { id, label } = Self::Wire::from_native(wire).transition;
         let is_requested = |transition: &Transition| match label.is_empty() {

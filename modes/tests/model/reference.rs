@@ -87,6 +87,8 @@ struct Task {
     callback: usize,
     source: u32,
     polls: u64,
+    /// Whether its future was polled: one that is cancelled before has no waker.
+    has_waker: bool,
     noticed: bool,
     cancelled: bool,
     finished: bool,
@@ -404,6 +406,7 @@ impl<'a> Reference<'a> {
             self.record(callback, event);
             return;
         }
+        task.has_waker = true;
         let (_, finish) = self.call_back(callback, event);
         self.tasks[n].finished = finish;
     }
@@ -452,7 +455,7 @@ impl<'a> Reference<'a> {
             }),
             Op::CancelSelf => return (true, false),
             Op::Wake(n) => of(n, self.tasks.len(), |n| {
-                if self.tasks[n].polls > 0 {
+                if self.tasks[n].has_waker {
                     self.notice_task(n);
                 }
             }),

@@ -18,6 +18,9 @@ fn thread_number() -> u64 {
     MARK.with(|mark| std::ptr::from_ref(mark).addr() as u64)
 }
 
+/// Instead of a thread's number: all threads.
+const ALL: u64 = 0;
+
 /// Distinguishes the thread that runs a graph in simulated time from all others: events of other
 /// threads come at times that no other run repeats.
 #[derive(Debug)]
@@ -49,10 +52,16 @@ impl OwnerThread {
         self.number.set(thread_number());
     }
 
+    /// All threads own the graph from now on.
+    pub(crate) fn include_all(&self) {
+        self.number.set(ALL);
+    }
+
     /// Counts `event` if this thread is not the owner.
     #[inline]
     pub(crate) fn note(&self, event: impl FnOnce() -> ForeignEvent) {
-        if thread_number() != self.number.get() {
+        let owner = self.number.get();
+        if thread_number() != owner && owner != ALL {
             self.count(event());
         }
     }

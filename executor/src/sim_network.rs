@@ -158,6 +158,12 @@ impl SimNetwork {
         self.owner.take_over();
     }
 
+    /// All threads that cause events run one at a time, in an order that every run repeats: no
+    /// event is [foreign](Self::foreign) from now on.
+    pub fn run_by_ordered_threads(&self) {
+        self.owner.include_all();
+    }
+
     /// The events that other threads than that of the run caused so far, with their numbers. They
     /// come at times that no other run repeats.
     pub fn foreign(&self) -> Vec<(ForeignEvent, u64)> {

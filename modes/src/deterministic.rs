@@ -49,6 +49,7 @@ use crate::error::{Panicked, SpinError};
 pub use crate::schedule::{
     DelayPerturbation, Deviation, InstantEvent, NotApplied, Postponement, Schedule, ScheduleError,
 };
+use crate::threads::{self, SimulatedThreads, WaitEnd};
 use contention::RunningCall;
 use cycle::Instant;
 use display::ClockDisplay;
@@ -78,6 +79,11 @@ pub struct Sequencer {
     timing: Option<Timing>,
     perturbations: Perturbations,
     display: Option<ClockDisplay>,
+    /// The other threads of this world, if it is one.
+    threads: Option<&'static dyn SimulatedThreads>,
+    /// The time up to which its instants are over, in such a world.
+    passed: Time,
+    start: Time,
     end: Option<Time>,
     /// The schedule that the run follows, if it does.
     script: Option<Schedule>,
@@ -149,6 +155,9 @@ impl Sequencer {
             timing,
             perturbations,
             display,
+            threads: None,
+            passed: Time::ZERO,
+            start: simulation.start,
             end: simulation.end,
             script,
             is_over: false,
@@ -161,17 +170,57 @@ impl Sequencer {
     }
 
     /// This thread runs the graph until the mark is dropped.
-    fn enter(&self) -> WorkerThread {
-        self.sim_network.run_by_this_thread();
+    fn enter(&mut self) -> WorkerThread {
+        if self.threads.is_none() {
+            self.sim_network.run_by_this_thread();
+            self.join_threads();
+        }
         self.worker.enter()
+    }
+
+    /// If this thread is one of a simulated world, its time is that of the graph from now on.
+    #[inline(never)]
+    fn join_threads(&mut self) {
+        let clock = self.sim_network.clock();
+        let Some(threads) = threads::registered().filter(|threads| threads.join(clock)) else {
+            return;
+        };
+        self.sim_network.run_by_ordered_threads();
+        self.threads = Some(threads);
+        while threads.now() < self.start {
+            threads.wait_until(self.start);
+        }
     }
 
     /// Passes a quiescent point: what was added to the graph is scheduled from here on.
     #[inline]
-    fn pass(&mut self, thread: &mut WorkerThread, monitor: &Monitor) {
+    fn pass(&mut self, thread: &mut WorkerThread, monitor: &Monitor) -> Result<(), Box<SpinError>> {
+        if let Some(threads) = self.threads {
+            self.run_others(threads)?;
+        }
         if self.worker.pass(thread) {
             self.extend(&monitor.info());
         }
+        Ok(())
+    }
+
+    /// Lets other threads run. They, or a callback before, may have let time go on.
+    #[inline(never)]
+    fn run_others(&mut self, threads: &'static dyn SimulatedThreads) -> Result<(), Box<SpinError>> {
+        threads.run_others();
+        let now = self.now();
+        if now > self.passed {
+            self.passed = now;
+            self.instant.over();
+            self.inputs.time_goes_on();
+            self.arrive(now)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a callback that sleeps has let the time pass `end`.
+    fn is_past(&self, end: Time) -> bool {
+        self.threads.is_some() && self.now() > end
     }
 
     /// Takes over what was added to the graph.
@@ -203,8 +252,8 @@ impl Sequencer {
         if self.now() > end {
             return Ok(());
         }
-        while !stop.is_stopped() {
-            self.pass(&mut thread, monitor);
+        while !stop.is_stopped() && !self.is_past(end) {
+            self.pass(&mut thread, monitor)?;
             match self.turn(monitor)? {
                 Turn::Dispatched(_) | Turn::Something => {}
                 Turn::Quiet if over(self.now()) => return Ok(()),
@@ -231,7 +280,7 @@ impl Sequencer {
         let mut thread = self.enter();
         let end = self.end.map_or(end, |own| own.min(end));
         while !stop.is_stopped() && self.now() <= end {
-            self.pass(&mut thread, monitor);
+            self.pass(&mut thread, monitor)?;
             match self.turn(monitor)? {
                 Turn::Dispatched(callback) => return Ok(Some(callback)),
                 Turn::Something => {}
@@ -256,7 +305,7 @@ impl Sequencer {
         let mut thread = self.enter();
         let mut dispatched = 0;
         while !stop.is_stopped() && dispatched == 0 {
-            self.pass(&mut thread, monitor);
+            self.pass(&mut thread, monitor)?;
             let ready = if self.virtual_cores.is_some() { 0 } else { self.worker.ready_events() };
             if ready == 0 {
                 match self.turn(monitor)? {
@@ -269,7 +318,7 @@ impl Sequencer {
                 if stop.is_stopped() {
                     break;
                 }
-                self.pass(&mut thread, monitor);
+                self.pass(&mut thread, monitor)?;
                 let taken = self.worker.take_ready();
                 if let Some(callback) = taken.and_then(|event| self.worker.dispatch_taken(event)) {
                     self.dispatched(callback, monitor)?;
@@ -289,7 +338,7 @@ impl Sequencer {
         let mut thread = self.enter();
         let mut dispatched = 0;
         while !stop.is_stopped() {
-            self.pass(&mut thread, monitor);
+            self.pass(&mut thread, monitor)?;
             match self.turn(monitor)? {
                 Turn::Dispatched(_) => dispatched += 1,
                 Turn::Something => {}
@@ -467,6 +516,13 @@ impl Sequencer {
         if !self.inputs.is_empty() {
             next = earlier(next, self.inputs.next_time(now)?);
         }
+        if let Some(threads) = self.threads {
+            // The inputs are told of quiet instants, which end as soon as another thread ran.
+            if threads.wait_until(next.map_or(end, |next| next.min(end))) == WaitEnd::OthersRan {
+                return Ok(true);
+            }
+            next = next.map(|next| next.max(self.now())); // a callback may have slept
+        }
         let Some(next) = next.filter(|next| *next < Time::MAX) else {
             self.is_over = true;
             if end == Time::MAX {
@@ -496,10 +552,15 @@ impl Sequencer {
                 self.end_calls(next).map_err(SpinError::from)?;
             }
         }
-        // Messages that an arriving message overwrites are dropped here.
-        Panicked::catch("dropping a message", Some(next), || self.sim_network.arrive())
-            .map_err(SpinError::from)?;
+        self.arrive(next)?;
         Ok(true)
+    }
+
+    /// Delivers the messages that are due. Those that they overwrite are dropped here.
+    fn arrive(&self, now: Time) -> Result<(), Box<SpinError>> {
+        let arrived =
+            Panicked::catch("dropping a message", Some(now), || self.sim_network.arrive());
+        Ok(arrived.map_err(SpinError::from)?)
     }
 
     /// Ends the calls whose ends moved: recorders are told, and the messages leave.

@@ -21,6 +21,7 @@
 //! | [`random`] | random numbers by event |
 //! | `schedule` | deviations from the default order, as text |
 //! | `scheduler` | the interface of all schedulers, and one implementation for each mode |
+//! | [`threads`] | threads of the application that share simulated time |
 //!
 //! # Features
 //! * `toml`: mappings are read from and written to TOML files.
@@ -47,6 +48,7 @@ mod schedule;
 mod scheduler;
 mod signal;
 mod spin;
+pub mod threads;
 
 pub use configuration::{ConfigurationError, SimulationReader, no_simulation_files};
 pub use deterministic::{

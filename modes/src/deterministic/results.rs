@@ -14,6 +14,11 @@ impl Sequencer {
     /// The digest of all dispatches so far, and their number.
     pub fn digest(&mut self) -> (RunDigest, u64) {
         let pending = self.worker.pending_digest();
+        let threads = self.threads.and_then(|threads| threads.digest());
+        let pending = match (pending, threads) {
+            (pending, None) => pending,
+            (pending, Some(threads)) => Some(pending.unwrap_or(0).rotate_left(1) ^ threads),
+        };
         self.digester(|digester| (digester.digest(pending), digester.dispatches().get()))
     }
 

@@ -1,0 +1,55 @@
+//! Threads of the application that share the time of a deterministic executor.
+//!
+//! Usually the thread that spins is the only one whose steps are ordered; events that other threads
+//! cause come at times that no other run repeats. The crate `ringspin-simulated-threads` runs all
+//! threads of a program one at a time, under one simulated time. An executor in deterministic mode
+//! is then one of them, the last one at each instant: while others can run at an instant, they do;
+//! then it dispatches its events of that instant; when nothing is left, time goes to the earliest
+//! deadline of a thread or event of the executor.
+
+use ringspin_executor::{SimClock, Time};
+use std::sync::{Arc, OnceLock};
+
+/// How the wait of an executor for its next event ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitEnd {
+    /// Its time has come.
+    Reached,
+    /// Other threads ran, at this or an earlier time.
+    OthersRan,
+    /// It waited for no time, and nor does any other thread: none runs again by itself.
+    Quiet,
+}
+
+/// Threads that run one at a time under one simulated time. Each function is about the world of the
+/// calling thread, which is in one but for [`join`](Self::join).
+pub trait SimulatedThreads: Send + Sync {
+    /// If the calling thread is in a world: `clock` shows its time from now on, unless it is ahead,
+    /// and the result is true.
+    fn join(&self, clock: &Arc<SimClock>) -> bool;
+
+    /// The time.
+    fn now(&self) -> Time;
+
+    /// Other threads that can run at this instant do so, until each of them waits.
+    fn run_others(&self);
+
+    /// Waits until `time`, or until another thread ran; [`Time::MAX`] is for no time.
+    fn wait_until(&self, time: Time) -> WaitEnd;
+
+    /// A digest of which thread ran when; `None` as long as only one did.
+    fn digest(&self) -> Option<u64>;
+}
+
+static THREADS: OnceLock<&'static dyn SimulatedThreads> = OnceLock::new();
+
+/// From now on, deterministic executors ask `threads` whether they spin on one of them. Only the
+/// first call has an effect.
+pub fn register(threads: &'static dyn SimulatedThreads) {
+    let _ = THREADS.set(threads);
+}
+
+/// The threads of which the calling one may be.
+pub(crate) fn registered() -> Option<&'static dyn SimulatedThreads> {
+    THREADS.get().copied()
+}

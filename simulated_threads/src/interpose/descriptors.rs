@@ -1,0 +1,237 @@
+//! Waiting for descriptors, and timers that are descriptors.
+
+use super::{clock, fail, interpose, nanos, to_timespec};
+use crate::original::original;
+use crate::os;
+use crate::world::{NEVER, Nanos, Slot, Wait, World};
+use libc::{c_int, clockid_t, epoll_event, itimerspec, nfds_t, pollfd, sigset_t, timespec};
+
+/// Waits until a descriptor is ready or the deadline has come.
+fn wait(world: &World, me: Slot, descriptors: Vec<pollfd>, deadline: Nanos) {
+    let number = world.number(me);
+    world.with_descriptors(|all, _| all.wait(number, descriptors));
+    world.wait(me, Wait::Descriptors, deadline);
+    world.with_descriptors(|all, _| all.end_wait(number));
+}
+
+/// A deadline in milliseconds, where less than zero is none.
+fn deadline(world: &World, millis: c_int) -> Nanos {
+    match u64::try_from(millis) {
+        Ok(millis) => world.now().saturating_add(millis * 1_000_000),
+        Err(_) => NEVER,
+    }
+}
+
+/// Takes the events of an epoll descriptor, and waits for them if there are none.
+///
+/// # Safety
+/// As that of `epoll_wait`.
+unsafe fn take_events(
+    (world, me): (&World, Slot),
+    epoll: c_int,
+    events: *mut epoll_event,
+    max: c_int,
+    deadline: Nanos,
+) -> c_int {
+    let take = original!(epoll_wait: fn(c_int, *mut epoll_event, c_int, c_int) -> c_int);
+    // SAFETY: the caller's promise.
+    let taken = unsafe { take(epoll, events, max, 0) };
+    if taken != 0 || deadline <= world.now() {
+        return taken;
+    }
+    wait(world, me, vec![pollfd { fd: epoll, events: libc::POLLIN, revents: 0 }], deadline);
+    // SAFETY: the caller's promise.
+    unsafe { take(epoll, events, max, 0) }
+}
+
+/// Asks for the state of descriptors, and waits until one is ready.
+///
+/// # Safety
+/// As that of `poll`.
+unsafe fn ask(
+    (world, me): (&World, Slot),
+    descriptors: *mut pollfd,
+    count: nfds_t,
+    deadline: Nanos,
+) -> c_int {
+    let asked = match count {
+        0 => &mut [],
+        // SAFETY: the caller passes as many descriptors.
+        _ => unsafe { std::slice::from_raw_parts_mut(descriptors, count as usize) },
+    };
+    let ready = os::poll(asked);
+    if ready != 0 || deadline <= world.now() {
+        return ready;
+    }
+    wait(world, me, asked.to_vec(), deadline);
+    os::poll(asked)
+}
+
+/// A deadline after a duration; `None` of a bad one.
+///
+/// # Safety
+/// `timeout` points to a duration, or is null.
+unsafe fn after(world: &World, timeout: *const timespec) -> Option<Nanos> {
+    // SAFETY: the caller's promise.
+    match unsafe { timeout.as_ref() } {
+        None => Some(NEVER),
+        Some(&duration) => clock::after(world.now(), duration),
+    }
+}
+
+interpose! {
+    /// Waits for events of descriptors.
+    fn epoll_wait(
+        epoll: c_int,
+        events: *mut epoll_event,
+        max: c_int,
+        millis: c_int,
+    ) -> c_int = |world, me| {
+        let deadline = deadline(world, millis);
+        // SAFETY: the caller's promise.
+        unsafe { take_events((world, me), epoll, events, max, deadline) }
+    }
+
+    /// Waits for events of descriptors; no signal comes meanwhile.
+    fn epoll_pwait(
+        epoll: c_int,
+        events: *mut epoll_event,
+        max: c_int,
+        millis: c_int,
+        signals: *const sigset_t,
+    ) -> c_int = |world, me| {
+        let (_, deadline) = (signals, deadline(world, millis));
+        // SAFETY: the caller's promise.
+        unsafe { take_events((world, me), epoll, events, max, deadline) }
+    }
+
+    /// Waits for events of descriptors; no signal comes meanwhile.
+    fn epoll_pwait2(
+        epoll: c_int,
+        events: *mut epoll_event,
+        max: c_int,
+        timeout: *const timespec,
+        signals: *const sigset_t,
+    ) -> c_int = |world, me| {
+        let _ = signals;
+        // SAFETY: the caller's promise.
+        unsafe {
+            match after(world, timeout) {
+                Some(deadline) => take_events((world, me), epoll, events, max, deadline),
+                None => fail(libc::EINVAL),
+            }
+        }
+    }
+
+    /// Waits for descriptors.
+    fn poll(descriptors: *mut pollfd, count: nfds_t, millis: c_int) -> c_int = |world, me| {
+        let deadline = deadline(world, millis);
+        // SAFETY: the caller's promise.
+        unsafe { ask((world, me), descriptors, count, deadline) }
+    }
+
+    /// Waits for descriptors; no signal comes meanwhile.
+    fn ppoll(
+        descriptors: *mut pollfd,
+        count: nfds_t,
+        timeout: *const timespec,
+        signals: *const sigset_t,
+    ) -> c_int = |world, me| {
+        let _ = signals;
+        // SAFETY: the caller's promise.
+        unsafe {
+            match after(world, timeout) {
+                Some(deadline) => ask((world, me), descriptors, count, deadline),
+                None => fail(libc::EINVAL),
+            }
+        }
+    }
+
+    /// Creates a timer of the world that is a descriptor.
+    fn timerfd_create(clock: clockid_t, flags: c_int) -> c_int = |world, _| {
+        let mut own = 0;
+        for (timer, eventfd) in
+            [(libc::TFD_NONBLOCK, libc::EFD_NONBLOCK), (libc::TFD_CLOEXEC, libc::EFD_CLOEXEC)]
+        {
+            own |= if flags & timer == 0 { 0 } else { eventfd };
+        }
+        // SAFETY: takes numbers.
+        let descriptor = unsafe { libc::eventfd(0, own) };
+        if descriptor >= 0 {
+            let is_real = clock == libc::CLOCK_REALTIME;
+            world.with_descriptors(|all, _| all.add_timer(descriptor, is_real));
+        }
+        descriptor
+    }
+
+    /// Sets a timer.
+    fn timerfd_settime(
+        descriptor: c_int,
+        flags: c_int,
+        new: *const itimerspec,
+        old: *mut itimerspec,
+    ) -> c_int = |world, _| {
+        // SAFETY: the caller passes a setting.
+        let new = unsafe { *new };
+        let (Some(value), Some(interval)) = (nanos(new.it_value), nanos(new.it_interval)) else {
+            return fail(libc::EINVAL);
+        };
+        let set = world.with_descriptors(|all, now| {
+            let timer = all.timer(descriptor)?;
+            let before = *timer;
+            timer.interval = interval;
+            timer.deadline = match (value, flags & libc::TFD_TIMER_ABSTIME) {
+                (0, _) => NEVER,
+                (_, 0) => now.saturating_add(value),
+                (_, _) if timer.is_real => value,
+                (_, _) => clock::to_world(libc::CLOCK_MONOTONIC, value),
+            };
+            Some((before, now))
+        });
+        let Some((before, now)) = set else { return fail(libc::EBADF) };
+        if !old.is_null() {
+            // SAFETY: a place for the setting, unless it is null.
+            unsafe { old.write(setting(before.deadline, before.interval, now)) };
+        }
+        0
+    }
+
+    /// Tells when a timer expires.
+    fn timerfd_gettime(descriptor: c_int, setting_of: *mut itimerspec) -> c_int = |world, _| {
+        let set = world.with_descriptors(|all, now| {
+            all.timer(descriptor).map(|timer| setting(timer.deadline, timer.interval, now))
+        });
+        let Some(set) = set else { return fail(libc::EBADF) };
+        // SAFETY: a place for the setting.
+        unsafe { setting_of.write(set) };
+        0
+    }
+
+    /// Closes a descriptor.
+    fn close(descriptor: c_int) -> c_int = |world, _| {
+        world.with_descriptors(|all, _| all.close(descriptor));
+        let close = original!(close: fn(c_int) -> c_int);
+        // SAFETY: the caller's promise.
+        unsafe { close(descriptor) }
+    }
+
+    /// Creates a socket, unless that is refused: what arrives there comes at times of its own.
+    fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int = |world, _| {
+        if !world.allows_sockets() {
+            os::say(&format!(
+                "a socket (domain {domain}) was refused: what arrives there comes at times that no \
+                 other run repeats; allow that with RINGSPIN_SOCKETS=allow"
+            ));
+            return fail(libc::EACCES);
+        }
+        world.note_socket();
+        let socket = original!(socket: fn(c_int, c_int, c_int) -> c_int);
+        // SAFETY: the caller's promise.
+        unsafe { socket(domain, kind, protocol) }
+    }
+}
+
+fn setting(deadline: Nanos, interval: Nanos, now: Nanos) -> itimerspec {
+    let left = if deadline == NEVER { 0 } else { deadline.saturating_sub(now).max(1) };
+    itimerspec { it_value: to_timespec(left), it_interval: to_timespec(interval) }
+}

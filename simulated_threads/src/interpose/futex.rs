@@ -1,0 +1,102 @@
+//! `syscall`, through which Rust's standard library, parking_lot and others wait for futexes.
+
+use super::{clock, fail, nanos};
+use crate::current::current;
+use crate::original::original;
+use crate::world::{NEVER, Nanos, Slot, Wait, Woken, World};
+use libc::{c_int, c_long, clockid_t, timespec};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Calls the kernel, but for futexes, random numbers and the number of the thread.
+///
+/// libc declares it with variable arguments. On the architectures that are covered, x86-64 and
+/// AArch64 of Linux, those of integer type are passed as named ones are.
+///
+/// # Safety
+/// The same as of the function of this name in libc.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn syscall(
+    number: c_long,
+    a: c_long,
+    b: c_long,
+    c: c_long,
+    d: c_long,
+    e: c_long,
+    f: c_long,
+) -> c_long {
+    if let Some((world, me)) = current() {
+        match number {
+            libc::SYS_futex => {
+                let (word, operation) = (a as *const AtomicU32, b as c_int);
+                // SAFETY: the caller passes what the operation asks for.
+                let done = unsafe { futex(world, me, word, operation, c, d as *const timespec) };
+                if let Some(result) = done {
+                    return result;
+                }
+            }
+            libc::SYS_getrandom => {
+                // SAFETY: the caller passes a buffer of this length.
+                unsafe { super::machine::fill(world, a as *mut _, b as usize) };
+                return b;
+            }
+            libc::SYS_gettid => return super::machine::FIRST_ID + world.number(me) as c_long,
+            _ => {}
+        }
+    }
+    let syscall = original!(
+        syscall: fn(c_long, c_long, c_long, c_long, c_long, c_long, c_long) -> c_long
+    );
+    // SAFETY: the caller's promise.
+    unsafe { syscall(number, a, b, c, d, e, f) }
+}
+
+/// Waits for a futex or wakes those that do; `None` for an operation that the kernel does.
+///
+/// # Safety
+/// The same as of the system call.
+unsafe fn futex(
+    world: &World,
+    me: Slot,
+    word: *const AtomicU32,
+    operation: c_int,
+    value: c_long,
+    timeout: *const timespec,
+) -> Option<c_long> {
+    let wait = Wait::Futex(word.addr());
+    let clock = match operation & libc::FUTEX_CLOCK_REALTIME {
+        0 => libc::CLOCK_MONOTONIC,
+        _ => libc::CLOCK_REALTIME,
+    };
+    match operation & libc::FUTEX_CMD_MASK {
+        command @ (libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET) => {
+            // SAFETY: the caller passes a word, and a time or null.
+            let (word, timeout) = unsafe { (&*word, timeout.as_ref()) };
+            if word.load(Ordering::SeqCst) != value as u32 {
+                return Some(fail(libc::EAGAIN).into());
+            }
+            let is_absolute = command == libc::FUTEX_WAIT_BITSET;
+            let Some(deadline) = deadline(world, timeout, is_absolute.then_some(clock)) else {
+                return Some(fail(libc::EINVAL).into());
+            };
+            Some(match world.wait(me, wait, deadline) {
+                Woken::TimedOut => fail(libc::ETIMEDOUT).into(),
+                Woken::Ready | Woken::Quiet => 0,
+            })
+        }
+        libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET => {
+            let woken = world.wake(wait, usize::try_from(value).unwrap_or(0)) as c_long;
+            // Threads outside of the world may wait as well.
+            (woken > 0 || world.is_alone()).then_some(woken)
+        }
+        _ => None,
+    }
+}
+
+/// When a wait ends: after a duration, or at a time of `clock`; `None` of a bad one.
+fn deadline(world: &World, timeout: Option<&timespec>, clock: Option<clockid_t>) -> Option<Nanos> {
+    match (timeout, clock) {
+        (None, _) => Some(NEVER),
+        (Some(&time), Some(clock)) => Some(clock::to_world(clock, nanos(time)?)),
+        (Some(&time), None) => clock::after(world.now(), time),
+    }
+}

@@ -1,0 +1,295 @@
+//! Mutexes, condition variables, reader-writer locks and semaphores of glibc: those of C and C++
+//! code.
+//!
+//! Each lock stays libc's. A thread that does not get it waits in the world until it is released.
+
+use super::{clock, fail, interpose, nanos};
+use crate::original::original;
+use crate::world::{NEVER, Nanos, Slot, Wait, Woken, World};
+use libc::{
+    c_int, clockid_t, pthread_cond_t, pthread_condattr_t, pthread_mutex_t, pthread_rwlock_t, sem_t,
+    timespec,
+};
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+/// Condition variables whose deadlines are those of the monotonic clock.
+static MONOTONIC: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
+
+fn with_monotonic<R>(with: impl FnOnce(&mut BTreeSet<usize>) -> R) -> R {
+    // No thread waits here: a world's threads hold it only while they run.
+    with(&mut MONOTONIC.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Takes a lock of libc as soon as `attempt` does not fail because another thread holds it.
+fn take(
+    world: &World,
+    me: Slot,
+    lock: usize,
+    deadline: Nanos,
+    attempt: impl Fn() -> c_int,
+) -> c_int {
+    loop {
+        match attempt() {
+            libc::EBUSY | libc::ETIMEDOUT => {}
+            done => return done,
+        }
+        if world.wait(me, Wait::Lock(lock), deadline) == Woken::TimedOut {
+            return libc::ETIMEDOUT;
+        }
+    }
+}
+
+/// Tries to lock a mutex: as `pthread_mutex_trylock`, but a thread that holds it is told so.
+///
+/// # Safety
+/// As that of `pthread_mutex_lock`.
+unsafe fn try_mutex(mutex: *mut pthread_mutex_t) -> c_int {
+    let past = timespec { tv_sec: 0, tv_nsec: 0 };
+    let lock = original!(
+        pthread_mutex_timedlock: fn(*mut pthread_mutex_t, *const timespec) -> c_int
+    );
+    // SAFETY: the caller's promise; the time has passed, so nothing waits.
+    unsafe { lock(mutex, &raw const past) }
+}
+
+/// # Safety
+/// As that of `pthread_mutex_lock`.
+unsafe fn lock_mutex(
+    world: &World,
+    me: Slot,
+    mutex: *mut pthread_mutex_t,
+    deadline: Nanos,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    take(world, me, mutex.addr(), deadline, || unsafe { try_mutex(mutex) })
+}
+
+/// # Safety
+/// As that of `pthread_mutex_unlock`.
+unsafe fn unlock_mutex(world: &World, mutex: *mut pthread_mutex_t) -> c_int {
+    let unlock = original!(pthread_mutex_unlock: fn(*mut pthread_mutex_t) -> c_int);
+    // SAFETY: the caller's promise.
+    let result = unsafe { unlock(mutex) };
+    world.wake(Wait::Lock(mutex.addr()), 1);
+    result
+}
+
+/// # Safety
+/// As that of `pthread_cond_timedwait`.
+unsafe fn wait_for_condition(
+    world: &World,
+    me: Slot,
+    condition: *mut pthread_cond_t,
+    mutex: *mut pthread_mutex_t,
+    deadline: Nanos,
+) -> c_int {
+    // SAFETY: the caller holds the mutex.
+    match unsafe { unlock_mutex(world, mutex) } {
+        0 => {}
+        error => return error,
+    }
+    let woken = world.wait(me, Wait::Condition(condition.addr()), deadline);
+    // SAFETY: a mutex, as before.
+    match (unsafe { lock_mutex(world, me, mutex, NEVER) }, woken) {
+        (0, Woken::TimedOut) => libc::ETIMEDOUT,
+        (result, _) => result,
+    }
+}
+
+/// The world's time of a deadline of `clock`.
+///
+/// # Safety
+/// `time` points to a time.
+unsafe fn until(clock: clockid_t, time: *const timespec) -> Option<Nanos> {
+    // SAFETY: the caller's promise.
+    nanos(unsafe { *time }).map(|reading| clock::to_world(clock, reading))
+}
+
+interpose! {
+    /// Locks a mutex.
+    fn pthread_mutex_lock(mutex: *mut pthread_mutex_t) -> c_int = |world, me| {
+        // SAFETY: the caller passes a mutex.
+        unsafe { lock_mutex(world, me, mutex, NEVER) }
+    }
+
+    /// Locks a mutex before a deadline.
+    fn pthread_mutex_timedlock(
+        mutex: *mut pthread_mutex_t,
+        time: *const timespec,
+    ) -> c_int = |world, me| {
+        // SAFETY: the caller passes a mutex and a time.
+        unsafe {
+            match until(libc::CLOCK_REALTIME, time) {
+                Some(deadline) => lock_mutex(world, me, mutex, deadline),
+                None => libc::EINVAL,
+            }
+        }
+    }
+
+    /// Locks a mutex before a deadline.
+    fn pthread_mutex_clocklock(
+        mutex: *mut pthread_mutex_t,
+        clock: clockid_t,
+        time: *const timespec,
+    ) -> c_int = |world, me| {
+        // SAFETY: the caller passes a mutex and a time.
+        unsafe {
+            match until(clock, time) {
+                Some(deadline) => lock_mutex(world, me, mutex, deadline),
+                None => libc::EINVAL,
+            }
+        }
+    }
+
+    /// Unlocks a mutex.
+    fn pthread_mutex_unlock(mutex: *mut pthread_mutex_t) -> c_int = |world, _| {
+        // SAFETY: the caller passes a mutex.
+        unsafe { unlock_mutex(world, mutex) }
+    }
+
+    /// Creates a condition variable, and notes its clock.
+    fn pthread_cond_init(
+        condition: *mut pthread_cond_t,
+        attributes: *const pthread_condattr_t,
+    ) -> c_int = |_, _| {
+        let mut clock = libc::CLOCK_REALTIME;
+        if !attributes.is_null() {
+            // SAFETY: the caller passes attributes.
+            unsafe { libc::pthread_condattr_getclock(attributes, &raw mut clock) };
+        }
+        if clock == libc::CLOCK_MONOTONIC {
+            with_monotonic(|monotonic| monotonic.insert(condition.addr()));
+        }
+        let init = original!(
+            pthread_cond_init: fn(*mut pthread_cond_t, *const pthread_condattr_t) -> c_int
+        );
+        // SAFETY: the caller's promise.
+        unsafe { init(condition, attributes) }
+    }
+
+    /// Ends a condition variable.
+    fn pthread_cond_destroy(condition: *mut pthread_cond_t) -> c_int = |_, _| {
+        with_monotonic(|monotonic| monotonic.remove(&condition.addr()));
+        let destroy = original!(pthread_cond_destroy: fn(*mut pthread_cond_t) -> c_int);
+        // SAFETY: the caller's promise.
+        unsafe { destroy(condition) }
+    }
+
+    /// Waits for a condition variable.
+    fn pthread_cond_wait(
+        condition: *mut pthread_cond_t,
+        mutex: *mut pthread_mutex_t,
+    ) -> c_int = |world, me| {
+        // SAFETY: the caller's promise.
+        unsafe { wait_for_condition(world, me, condition, mutex, NEVER) }
+    }
+
+    /// Waits for a condition variable until a deadline.
+    fn pthread_cond_timedwait(
+        condition: *mut pthread_cond_t,
+        mutex: *mut pthread_mutex_t,
+        time: *const timespec,
+    ) -> c_int = |world, me| {
+        let clock = match with_monotonic(|monotonic| monotonic.contains(&condition.addr())) {
+            true => libc::CLOCK_MONOTONIC,
+            false => libc::CLOCK_REALTIME,
+        };
+        // SAFETY: the caller's promise.
+        unsafe {
+            match until(clock, time) {
+                Some(deadline) => wait_for_condition(world, me, condition, mutex, deadline),
+                None => libc::EINVAL,
+            }
+        }
+    }
+
+    /// Waits for a condition variable until a deadline.
+    fn pthread_cond_clockwait(
+        condition: *mut pthread_cond_t,
+        mutex: *mut pthread_mutex_t,
+        clock: clockid_t,
+        time: *const timespec,
+    ) -> c_int = |world, me| {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match until(clock, time) {
+                Some(deadline) => wait_for_condition(world, me, condition, mutex, deadline),
+                None => libc::EINVAL,
+            }
+        }
+    }
+
+    /// Wakes a thread that waits for a condition variable.
+    fn pthread_cond_signal(condition: *mut pthread_cond_t) -> c_int = |world, _| {
+        world.wake(Wait::Condition(condition.addr()), 1);
+        0
+    }
+
+    /// Wakes all threads that wait for a condition variable.
+    fn pthread_cond_broadcast(condition: *mut pthread_cond_t) -> c_int = |world, _| {
+        world.wake(Wait::Condition(condition.addr()), usize::MAX);
+        0
+    }
+
+    /// Locks for reading.
+    fn pthread_rwlock_rdlock(lock: *mut pthread_rwlock_t) -> c_int = |world, me| {
+        // SAFETY: the caller passes a lock.
+        take(world, me, lock.addr(), NEVER, || unsafe { libc::pthread_rwlock_tryrdlock(lock) })
+    }
+
+    /// Locks for writing.
+    fn pthread_rwlock_wrlock(lock: *mut pthread_rwlock_t) -> c_int = |world, me| {
+        // SAFETY: the caller passes a lock.
+        take(world, me, lock.addr(), NEVER, || unsafe { libc::pthread_rwlock_trywrlock(lock) })
+    }
+
+    /// Unlocks what was locked for reading or writing.
+    fn pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) -> c_int = |world, _| {
+        let unlock = original!(pthread_rwlock_unlock: fn(*mut pthread_rwlock_t) -> c_int);
+        // SAFETY: the caller's promise.
+        let result = unsafe { unlock(lock) };
+        world.wake(Wait::Lock(lock.addr()), usize::MAX);
+        result
+    }
+
+    /// Takes from a semaphore.
+    fn sem_wait(semaphore: *mut sem_t) -> c_int = |world, me| {
+        // SAFETY: the caller passes a semaphore.
+        unsafe { take_semaphore(world, me, semaphore, NEVER) }
+    }
+
+    /// Takes from a semaphore before a deadline.
+    fn sem_timedwait(semaphore: *mut sem_t, time: *const timespec) -> c_int = |world, me| {
+        // SAFETY: the caller passes a semaphore and a time.
+        unsafe {
+            match until(libc::CLOCK_REALTIME, time) {
+                Some(deadline) => take_semaphore(world, me, semaphore, deadline),
+                None => fail(libc::EINVAL),
+            }
+        }
+    }
+
+    /// Adds to a semaphore.
+    fn sem_post(semaphore: *mut sem_t) -> c_int = |world, _| {
+        let post = original!(sem_post: fn(*mut sem_t) -> c_int);
+        // SAFETY: the caller's promise.
+        let result = unsafe { post(semaphore) };
+        world.wake(Wait::Lock(semaphore.addr()), 1);
+        result
+    }
+}
+
+/// # Safety
+/// As that of `sem_wait`.
+unsafe fn take_semaphore(world: &World, me: Slot, semaphore: *mut sem_t, deadline: Nanos) -> c_int {
+    // SAFETY: the caller's promise.
+    let attempt = || match unsafe { libc::sem_trywait(semaphore) } {
+        0 => 0,
+        _ => libc::EBUSY,
+    };
+    match take(world, me, semaphore.addr(), deadline, attempt) {
+        0 => 0,
+        error => fail(error),
+    }
+}

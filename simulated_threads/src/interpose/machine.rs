@@ -1,0 +1,101 @@
+//! Facts of the machine: random numbers, processors, number of the process, signals.
+
+use super::interpose;
+use crate::original::original;
+use crate::world::World;
+use libc::{c_int, c_long, c_uint, c_void, cpu_set_t, pid_t, sigaction as action, size_t, ssize_t};
+use std::ptr;
+
+/// The number of the process and of its first thread: greater than `PID_MAX_LIMIT` of Linux, so
+/// that no process has it.
+pub(super) const FIRST_ID: c_long = 4_194_305;
+
+/// # Safety
+/// `bytes` points to `count` bytes.
+pub(super) unsafe fn fill(world: &World, bytes: *mut c_void, count: size_t) {
+    // SAFETY: the caller's promise; bytes that were not written are not read.
+    unsafe {
+        ptr::write_bytes(bytes.cast::<u8>(), 0, count);
+        world.fill(std::slice::from_raw_parts_mut(bytes.cast(), count));
+    }
+}
+
+interpose! {
+    /// Random bytes of the world's seed.
+    fn getrandom(bytes: *mut c_void, count: size_t, flags: c_uint) -> ssize_t = |world, _| {
+        let _ = flags;
+        // SAFETY: the caller passes a buffer of this length.
+        unsafe { fill(world, bytes, count) };
+        count as ssize_t
+    }
+
+    /// Random bytes of the world's seed.
+    fn getentropy(bytes: *mut c_void, count: size_t) -> c_int = |world, _| {
+        // SAFETY: the caller passes a buffer of this length.
+        unsafe { fill(world, bytes, count) };
+        0
+    }
+
+    /// The processors on which threads may run: as many as the world has.
+    fn sched_getaffinity(
+        process: pid_t,
+        bytes: size_t,
+        set: *mut cpu_set_t,
+    ) -> c_int = |world, _| {
+        let _ = process;
+        // SAFETY: the caller passes a set of this size.
+        unsafe {
+            ptr::write_bytes(set.cast::<u8>(), 0, bytes);
+            (0..world.processors().min(8 * bytes)).for_each(|n| libc::CPU_SET(n, &mut *set));
+        }
+        0
+    }
+
+    /// Threads of a world stay on their core.
+    fn sched_setaffinity(
+        process: pid_t,
+        bytes: size_t,
+        set: *const cpu_set_t,
+    ) -> c_int = |_, _| {
+        let _ = (process, bytes, set);
+        0
+    }
+
+    /// Threads of a world stay on their core.
+    fn pthread_setaffinity_np(
+        thread: libc::pthread_t,
+        bytes: size_t,
+        set: *const cpu_set_t,
+    ) -> c_int = |_, _| {
+        let _ = (thread, bytes, set);
+        0
+    }
+
+    /// The processor on which the thread runs: always the first.
+    fn sched_getcpu() -> c_int = |_, _| { 0 }
+
+    /// A limit of the system; the number of processors is the world's.
+    fn sysconf(name: c_int) -> c_long = |world, _| {
+        match name {
+            libc::_SC_NPROCESSORS_ONLN | libc::_SC_NPROCESSORS_CONF => world.processors() as c_long,
+            _ => {
+                let sysconf = original!(sysconf: fn(c_int) -> c_long);
+                // SAFETY: takes a number.
+                unsafe { sysconf(name) }
+            }
+        }
+    }
+
+    /// The number of the process: the same in every run.
+    fn getpid() -> pid_t = |_, _| { FIRST_ID as pid_t }
+
+    /// Sets what a signal does. Those that end a program end a run, whatever the program sets:
+    /// they come at times that no other run repeats.
+    fn sigaction(signal: c_int, new: *const action, old: *mut action) -> c_int = |_, _| {
+        let is_end = matches!(signal, libc::SIGINT | libc::SIGTERM | libc::SIGHUP);
+        let new = if is_end { ptr::null() } else { new };
+        let set = original!(sigaction: fn(c_int, *const action, *mut action) -> c_int);
+        // SAFETY: the caller's promise.
+        unsafe { set(signal, new, old) }
+    }
+}

@@ -1,0 +1,144 @@
+//! Calls of the operating system, in real time.
+
+use crate::original::original;
+use libc::{c_int, c_long, pid_t, pollfd};
+use std::sync::atomic::AtomicU32;
+use std::time::Duration;
+
+/// Calls the kernel, past the definition of `syscall` in this crate.
+///
+/// # Safety
+/// As the manual page of the system call says.
+unsafe fn syscall(number: c_long, arguments: [c_long; 6]) -> c_long {
+    let [a, b, c, d, e, f] = arguments;
+    let syscall = original!(
+        syscall: fn(c_long, c_long, c_long, c_long, c_long, c_long, c_long) -> c_long
+    );
+    // SAFETY: the caller's promise.
+    unsafe { syscall(number, a, b, c, d, e, f) }
+}
+
+/// Waits for a wake-up of `word` while it has this value; may return earlier.
+pub(crate) fn futex_wait(word: &AtomicU32, value: u32) {
+    let operation = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
+    let arguments = [word.as_ptr() as c_long, operation.into(), value.into(), 0, 0, 0];
+    // SAFETY: the word outlives the call, and there is no timeout.
+    unsafe { syscall(libc::SYS_futex, arguments) };
+}
+
+/// Wakes the thread that waits for `word`.
+pub(crate) fn futex_wake(word: &AtomicU32) {
+    let operation = libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG;
+    let arguments = [word.as_ptr() as c_long, operation.into(), 1, 0, 0, 0];
+    // SAFETY: the word outlives the call.
+    unsafe { syscall(libc::SYS_futex, arguments) };
+}
+
+/// The number of the calling thread in the operating system.
+pub(crate) fn this_thread() -> pid_t {
+    // SAFETY: takes no argument.
+    unsafe { syscall(libc::SYS_gettid, [0; 6]) as pid_t }
+}
+
+/// Sleeps in real time.
+pub(crate) fn sleep(duration: Duration) {
+    let time = libc::timespec {
+        tv_sec: duration.as_secs() as libc::time_t,
+        tv_nsec: duration.subsec_nanos().into(),
+    };
+    let arguments = [&raw const time as c_long, 0, 0, 0, 0, 0];
+    // SAFETY: the time outlives the call.
+    unsafe { syscall(libc::SYS_nanosleep, arguments) };
+}
+
+/// The monotonic clock of the real time.
+pub(crate) fn monotonic() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let arguments = [libc::CLOCK_MONOTONIC.into(), &raw mut time as c_long, 0, 0, 0, 0];
+    // SAFETY: the time outlives the call.
+    unsafe { syscall(libc::SYS_clock_gettime, arguments) };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+/// Asks which descriptors are ready, without waiting; their number, or -1.
+pub(crate) fn poll(descriptors: &mut [pollfd]) -> c_int {
+    let poll = original!(poll: fn(*mut pollfd, libc::nfds_t, c_int) -> c_int);
+    // SAFETY: as many descriptors as the slice has.
+    unsafe { poll(descriptors.as_mut_ptr(), descriptors.len() as libc::nfds_t, 0) }
+}
+
+/// Adds `count` to an eventfd.
+pub(crate) fn signal_eventfd(descriptor: c_int, count: u64) {
+    // SAFETY: eight bytes of a value that outlives the call.
+    unsafe { libc::write(descriptor, (&raw const count).cast(), size_of::<u64>()) };
+}
+
+/// The calling thread, and those that it creates, run on the core on which it runs now.
+pub(crate) fn stay_on_this_core() {
+    let getcpu = original!(sched_getcpu: fn() -> c_int);
+    // SAFETY: the set is plain data, and as long as is said.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(getcpu().max(0) as usize, &mut set);
+        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set);
+    }
+}
+
+/// The name of a thread of this process, as the operating system has it.
+pub(crate) fn thread_name(thread: pid_t) -> String {
+    let name = std::fs::read_to_string(format!("/proc/self/task/{thread}/comm"));
+    name.map_or_else(|_| "not started".into(), |name| name.trim_end().into())
+}
+
+/// Writes to the standard error, whatever locks other threads hold.
+pub(crate) fn say(text: &str) {
+    let line = format!("ringspin: {text}\n");
+    // SAFETY: as many bytes as the line has.
+    unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
+}
+
+/// Ends the process because of what `text` says, with the status of a failed Rust program.
+pub(crate) fn die(text: &str) -> ! {
+    say(text);
+    // SAFETY: ends the process at once.
+    unsafe { libc::_exit(101) }
+}
+
+/// The number of the system call in which a thread of this process waits; `None` if it runs, or has
+/// ended.
+pub(crate) fn system_call(thread: pid_t) -> Option<i64> {
+    let state = std::fs::read_to_string(format!("/proc/self/task/{thread}/syscall")).ok()?;
+    state.split_whitespace().next()?.parse().ok()
+}
+
+/// Has a thread of this process write its backtrace to the standard error.
+pub(crate) fn print_backtrace_of(thread: pid_t) {
+    extern "C" fn print(_: c_int) {
+        crate::current::leave(); // it never goes on
+        say(&format!("backtrace:\n{}", std::backtrace::Backtrace::force_capture()));
+    }
+    let signal = libc::SIGURG;
+    // SAFETY: the handler is a function of the process, which ends soon after.
+    unsafe { libc::signal(signal, print as *const () as libc::sighandler_t) };
+    // SAFETY: takes numbers.
+    unsafe { syscall(libc::SYS_tkill, [thread.into(), signal.into(), 0, 0, 0, 0]) };
+    sleep(Duration::from_secs(1));
+}
+
+/// Whether the functions of this crate are those that the whole process calls; otherwise the name
+/// of one that is not.
+pub(crate) fn check_definitions() -> Result<(), &'static str> {
+    let own: [(&'static std::ffi::CStr, usize); 3] = [
+        (c"syscall", libc::syscall as *const () as usize),
+        (c"pthread_create", libc::pthread_create as *const () as usize),
+        (c"clock_gettime", libc::clock_gettime as *const () as usize),
+    ];
+    for (name, address) in own {
+        // SAFETY: the name ends with a zero.
+        let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) } as usize;
+        if found != address {
+            return Err(name.to_str().unwrap_or("a function"));
+        }
+    }
+    Ok(())
+}

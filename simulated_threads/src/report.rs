@@ -1,0 +1,71 @@
+//! Reports of threads that cannot go on.
+
+use crate::os;
+use crate::world::{Nanos, Wait};
+use std::fmt;
+
+/// Why no thread of a world can go on, and what each one waits for.
+#[derive(Clone, Debug)]
+pub struct Stuck {
+    now: Nanos,
+    is_livelock: bool,
+    threads: Vec<(u64, String, Wait)>,
+}
+
+impl Stuck {
+    pub(crate) fn new(now: Nanos, is_livelock: bool, threads: Vec<(u64, i32, Wait)>) -> Self {
+        let named = threads.into_iter();
+        let named = named.map(|(number, thread, wait)| (number, os::thread_name(thread), wait));
+        Self { now, is_livelock, threads: named.collect() }
+    }
+}
+
+impl fmt::Display for Stuck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let time = Seconds(self.now);
+        match self.is_livelock {
+            true => write!(
+                f,
+                "time does not go on at {time}: ten million times a thread ran at this instant, \
+                 and none waits for a time"
+            ),
+            false => write!(f, "deadlock at {time}: every thread waits, and none for a time"),
+        }?;
+        for (number, name, wait) in &self.threads {
+            write!(f, "\n  thread {number} ({name:?}) {wait}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Stuck {}
+
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing => write!(f, "can run"),
+            Self::Sleep => write!(f, "sleeps"),
+            Self::Futex(address) => write!(
+                f,
+                "waits for a lock, a channel, a task or a parked thread's wake-up (futex \
+                 {address:#x})"
+            ),
+            Self::Lock(address) => write!(f, "waits for a lock of C code at {address:#x}"),
+            Self::Condition(address) => {
+                write!(f, "waits for a condition variable of C code at {address:#x}")
+            }
+            Self::Join(number) => write!(f, "waits for the end of thread {number}"),
+            Self::Descriptors => write!(f, "waits for descriptors"),
+            Self::Idle => write!(f, "waits for events of an executor"),
+        }
+    }
+}
+
+/// A time in seconds.
+pub(crate) struct Seconds(pub(crate) Nanos);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:09} s", self.0 / 1_000_000_000, self.0 % 1_000_000_000)
+    }
+}

@@ -1,0 +1,82 @@
+//! Settings of a world.
+
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+/// The settings of a world.
+///
+/// ```
+/// use ringspin_simulated_threads::Settings;
+/// use std::time::{Duration, Instant};
+///
+/// let slept = Settings { seed: 7, ..Settings::default() }.run(|| {
+///     let begin = Instant::now();
+///     std::thread::sleep(Duration::from_secs(3600));
+///     begin.elapsed()
+/// });
+/// assert_eq!(slept?, Duration::from_secs(3600));
+/// # Ok::<(), ringspin_simulated_threads::Stuck>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// The seed of all random numbers that the operating system would give.
+    pub seed: u64,
+    /// The time at the start, since 1970.
+    pub start: Duration,
+    /// The number of processors that programs see, and thus the usual number of their workers.
+    pub processors: NonZeroUsize,
+    /// Whether sockets may be created. What arrives there comes at times that no other run repeats.
+    pub allows_sockets: bool,
+}
+
+impl Default for Settings {
+    /// Seed 0, in 1970, two processors, no sockets.
+    fn default() -> Self {
+        let processors = NonZeroUsize::MIN.saturating_add(1);
+        Self { seed: 0, start: Duration::ZERO, processors, allows_sockets: false }
+    }
+}
+
+impl Settings {
+    /// The settings in the environment.
+    ///
+    /// | variable | setting |
+    /// |---|---|
+    /// | `RINGSPIN_SEED` | [`seed`](Self::seed) |
+    /// | `RINGSPIN_START` | [`start`](Self::start), in whole seconds |
+    /// | `RINGSPIN_PROCESSORS` | [`processors`](Self::processors) |
+    /// | `RINGSPIN_SOCKETS` | [`allows_sockets`](Self::allows_sockets): `allow` or `refuse` |
+    ///
+    /// # Errors
+    /// In words, with the variable whose value is none.
+    pub fn from_environment() -> Result<Self, String> {
+        let mut settings = Self::default();
+        read("RINGSPIN_SEED", "a whole number", |text| {
+            settings.seed = text.parse().ok()?;
+            Some(())
+        })?;
+        read("RINGSPIN_START", "whole seconds since 1970", |text| {
+            settings.start = Duration::from_secs(text.parse().ok()?);
+            Some(())
+        })?;
+        read("RINGSPIN_PROCESSORS", "a number from 1 to 1024", |text| {
+            let processors: NonZeroUsize = text.parse().ok()?;
+            (processors.get() <= 1024).then(|| settings.processors = processors)
+        })?;
+        read("RINGSPIN_SOCKETS", "`allow` or `refuse`", |text| {
+            settings.allows_sockets = match text {
+                "allow" => true,
+                "refuse" => false,
+                _ => return None,
+            };
+            Some(())
+        })?;
+        Ok(settings)
+    }
+}
+
+/// Reads a variable, if it is set.
+fn read(name: &str, expected: &str, set: impl FnOnce(&str) -> Option<()>) -> Result<(), String> {
+    let Some(value) = std::env::var_os(name) else { return Ok(()) };
+    value.to_str().and_then(set).ok_or_else(|| format!("{name} is {value:?}: use {expected}"))
+}

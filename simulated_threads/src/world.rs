@@ -1,0 +1,563 @@
+//! A world: threads of which one runs at a time, and the simulated time that they share.
+//!
+//! A thread runs until it waits for something. Then it hands over to the thread that has been ready
+//! for the longest time. When no thread is ready, time jumps to the earliest deadline. Nothing here
+//! is unsafe: the functions of libc that become these waits are in `interpose`.
+
+use crate::descriptors::Descriptors;
+use crate::random::Random;
+use crate::report::Stuck;
+use crate::settings::Settings;
+use crate::turn::Turn;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+
+/// Nanoseconds of simulated time since 1970.
+pub(crate) type Nanos = u64;
+
+/// The place of a thread in its world; the places of ended threads are used again.
+pub(crate) type Slot = usize;
+
+/// No deadline.
+pub(crate) const NEVER: Nanos = Nanos::MAX;
+
+/// How often threads may read the clock or yield at one instant, before that takes time: a loop
+/// that waits for another time must see one.
+const IDLE_CALLS_MAX: u32 = 1000;
+
+/// The time that they take then.
+const IDLE_CALL: Nanos = 10_000;
+
+/// How many threads may run at one instant.
+const INSTANT_SWITCHES_MAX: u64 = 10_000_000;
+
+/// How many threads run before those that wait for descriptors are asked, if others are ready.
+const POLL_INTERVAL: u64 = 64;
+
+/// The event that a thread waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Wait {
+    /// Nothing: it is ready, or runs.
+    Nothing,
+    /// A time.
+    Sleep,
+    /// A wake-up of the futex at this address.
+    Futex(usize),
+    /// The mutex, reader-writer lock or semaphore of glibc at this address.
+    Lock(usize),
+    /// The condition variable of glibc at this address.
+    Condition(usize),
+    /// The end of the thread with this number.
+    Join(u64),
+    /// Descriptors.
+    Descriptors,
+    /// It schedules events, and has none before its deadline.
+    Idle,
+}
+
+/// Why a wait ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Woken {
+    /// The event has come.
+    Ready,
+    /// Its deadline has come.
+    TimedOut,
+    /// A scheduler waited for its next event: no thread is ever ready again by itself.
+    Quiet,
+}
+
+/// A thread of a world.
+struct Seat {
+    /// In order of creation, from zero; no other thread of the world ever has it.
+    number: u64,
+    turn: Arc<Turn>,
+    /// Its `pthread_t`.
+    handle: Option<usize>,
+    wait: Wait,
+    /// The order of its wait among all waits.
+    since: u64,
+    deadline: Nanos,
+    woken: Woken,
+    /// How many times other threads had run when this wait began.
+    runs: u64,
+    is_expired: bool,
+}
+
+/// The state that threads change, each in its turn.
+struct State {
+    seats: Vec<Option<Seat>>,
+    free: Vec<Slot>,
+    created: u64,
+    waits: u64,
+    ready: VecDeque<Slot>,
+    /// How many times a thread ran that was not idle.
+    runs: u64,
+    waiting: BTreeMap<(Wait, u64), Slot>,
+    /// The numbers of threads that have not ended, by their handles.
+    handles: BTreeMap<usize, u64>,
+    deadlines: BTreeSet<(Nanos, u64, Slot)>,
+    descriptors: Descriptors,
+    random: Random,
+    /// Calls at this instant that read the clock or yield.
+    idle_calls: u32,
+    instant_switches: u64,
+    hash: u64,
+}
+
+/// Is called with each new time; false if it wants no more.
+type OnTime = Box<dyn Fn(Nanos) -> bool + Send>;
+
+/// Threads that share a simulated time.
+pub(crate) struct World {
+    state: Mutex<State>,
+    now: AtomicU64,
+    switches: AtomicU64,
+    steps: AtomicU64,
+    running: AtomicI32,
+    is_over: AtomicBool,
+    sockets: AtomicU64,
+    settings: Settings,
+    /// Whether all threads of the process are in this world.
+    is_alone: bool,
+    on_time: Mutex<Vec<OnTime>>,
+    on_stuck: Box<dyn Fn(Stuck) + Send + Sync>,
+}
+
+impl World {
+    /// A world without threads. `on_stuck` is called by the last thread that ran, once none can go
+    /// on; the world `is_alone` if it has all threads of the process.
+    pub(crate) fn new(
+        settings: Settings,
+        is_alone: bool,
+        on_stuck: impl Fn(Stuck) + Send + Sync + 'static,
+    ) -> Self {
+        let state = State {
+            seats: Vec::new(),
+            free: Vec::new(),
+            created: 0,
+            waits: 0,
+            ready: VecDeque::new(),
+            runs: 0,
+            waiting: BTreeMap::new(),
+            handles: BTreeMap::new(),
+            deadlines: BTreeSet::new(),
+            descriptors: Descriptors::default(),
+            random: Random::new(settings.seed),
+            idle_calls: 0,
+            instant_switches: 0,
+            hash: 0,
+        };
+        Self {
+            state: Mutex::new(state),
+            now: AtomicU64::new(settings.start.as_nanos() as Nanos),
+            switches: AtomicU64::new(0),
+            steps: AtomicU64::new(0),
+            running: AtomicI32::new(0),
+            is_over: AtomicBool::new(false),
+            sockets: AtomicU64::new(0),
+            settings,
+            is_alone,
+            on_time: Mutex::default(),
+            on_stuck: Box::new(on_stuck),
+        }
+    }
+
+    /// The time.
+    pub(crate) fn now(&self) -> Nanos {
+        self.now.load(Ordering::Relaxed)
+    }
+
+    /// No thread runs any more.
+    pub(crate) fn end_all(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether no thread runs any more.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
+    }
+
+    /// A number that changes with each step that a thread takes here.
+    pub(crate) fn steps(&self) -> u64 {
+        self.steps.load(Ordering::Relaxed)
+    }
+
+    /// The number that the operating system gave the thread that runs.
+    pub(crate) fn running(&self) -> i32 {
+        self.running.load(Ordering::Relaxed)
+    }
+
+    /// How many threads were created.
+    pub(crate) fn threads(&self) -> u64 {
+        self.state().created
+    }
+
+    /// Whether no thread of the process is outside.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.is_alone
+    }
+
+    /// The number of processors.
+    pub(crate) fn processors(&self) -> usize {
+        self.settings.processors.get()
+    }
+
+    /// Whether threads may create sockets.
+    pub(crate) fn allows_sockets(&self) -> bool {
+        self.settings.allows_sockets
+    }
+
+    /// A socket is created.
+    pub(crate) fn note_socket(&self) {
+        self.sockets.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many sockets were created.
+    pub(crate) fn sockets(&self) -> u64 {
+        self.sockets.load(Ordering::Relaxed)
+    }
+
+    /// How often another thread than the last one ran.
+    pub(crate) fn switches(&self) -> u64 {
+        self.switches.load(Ordering::Relaxed)
+    }
+
+    /// A digest of which thread ran when.
+    pub(crate) fn digest(&self) -> u64 {
+        self.state().hash
+    }
+
+    /// From now on `on_time` is called with each new time, and now, until it returns false.
+    pub(crate) fn follow(&self, on_time: impl Fn(Nanos) -> bool + Send + 'static) {
+        if on_time(self.now()) {
+            lock(&self.on_time).push(Box::new(on_time));
+        }
+    }
+
+    /// Adds a thread, which is ready if it `is_ready`; otherwise it is the one that runs.
+    pub(crate) fn add(&self, is_ready: bool) -> (Slot, Arc<Turn>) {
+        let mut state = self.state();
+        let turn = Arc::new(Turn::default());
+        let number = state.created;
+        state.created += 1;
+        if !is_ready {
+            self.running.store(crate::os::this_thread(), Ordering::Relaxed);
+        }
+        let seat = Seat {
+            number,
+            turn: turn.clone(),
+            handle: None,
+            wait: Wait::Nothing,
+            since: 0,
+            deadline: NEVER,
+            woken: Woken::Ready,
+            runs: 0,
+            is_expired: false,
+        };
+        let slot = state.free.pop().unwrap_or_else(|| {
+            state.seats.push(None);
+            state.seats.len() - 1
+        });
+        state.seats[slot] = Some(seat);
+        if is_ready {
+            state.ready.push_back(slot);
+        }
+        (slot, turn)
+    }
+
+    /// Takes back the thread that was added last and could not be created.
+    pub(crate) fn forget(&self, slot: Slot) {
+        let mut state = self.state();
+        state.ready.retain(|ready| *ready != slot);
+        state.seats[slot] = None;
+        state.free.push(slot);
+    }
+
+    /// The number of the thread at `slot`.
+    pub(crate) fn number(&self, slot: Slot) -> u64 {
+        self.state().seat(slot).number
+    }
+
+    /// The thread at `slot` has this handle.
+    pub(crate) fn name(&self, slot: Slot, handle: usize) {
+        let mut state = self.state();
+        let number = state.seat(slot).number;
+        state.seat_mut(slot).handle = Some(handle);
+        state.handles.insert(handle, number);
+    }
+
+    /// The number of the thread with this handle, if it has not ended.
+    pub(crate) fn thread_of(&self, handle: usize) -> Option<u64> {
+        self.state().handles.get(&handle).copied()
+    }
+
+    /// The thread at `me`, which runs, ends: another one runs.
+    pub(crate) fn end(&self, me: Slot) {
+        let mut state = self.state();
+        let seat = state.seats[me].take().expect("it runs");
+        state.free.push(me);
+        if let Some(handle) = seat.handle {
+            state.handles.remove(&handle);
+        }
+        state.wake(Wait::Join(seat.number), usize::MAX);
+        if let Some(next) = self.pick(state) {
+            next.give();
+        }
+    }
+
+    /// The thread at `me`, which runs, waits until it is woken, or its deadline comes.
+    pub(crate) fn wait(&self, me: Slot, wait: Wait, deadline: Nanos) -> Woken {
+        let mut state = self.state();
+        state.suspend(me, wait, deadline);
+        self.switch(me, state);
+        self.state().seat(me).woken
+    }
+
+    /// Sleeps until `deadline`; others run, also if it has come.
+    pub(crate) fn sleep(&self, me: Slot, deadline: Nanos) {
+        match deadline > self.now() {
+            true => drop(self.wait(me, Wait::Sleep, deadline)),
+            false => self.yield_now(me),
+        }
+    }
+
+    /// Makes up to `count` threads ready that wait for `what`, in the order in which they began to;
+    /// returns their number.
+    pub(crate) fn wake(&self, what: Wait, count: usize) -> usize {
+        self.state().wake(what, count)
+    }
+
+    /// All other threads that are ready run before the one at `me` goes on.
+    pub(crate) fn yield_now(&self, me: Slot) {
+        let mut state = self.state();
+        match state.passes_time() {
+            true => {
+                let deadline = self.now() + IDLE_CALL;
+                state.suspend(me, Wait::Sleep, deadline);
+            }
+            false => state.ready.push_back(me),
+        }
+        self.switch(me, state);
+    }
+
+    /// Reads the clock for the thread at `me`.
+    pub(crate) fn read_clock(&self, me: Slot) -> Nanos {
+        if self.state().passes_time() {
+            self.sleep(me, self.now() + IDLE_CALL);
+        }
+        self.now()
+    }
+
+    /// Random bytes.
+    pub(crate) fn fill(&self, bytes: &mut [u8]) {
+        self.state().random.fill(bytes);
+    }
+
+    /// Calls `with` with the descriptors of the world, and the time.
+    pub(crate) fn with_descriptors<R>(&self, with: impl FnOnce(&mut Descriptors, Nanos) -> R) -> R {
+        with(&mut self.state().descriptors, self.now())
+    }
+
+    /// The scheduler at `me` has events: whether other threads are ready and go first.
+    pub(crate) fn run_others(&self, me: Slot) -> bool {
+        let state = self.state();
+        if state.ready.is_empty() {
+            return false;
+        }
+        drop(state);
+        self.wait(me, Wait::Idle, self.now());
+        true
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        add_one(&self.steps);
+        lock(&self.state)
+    }
+
+    /// Another thread runs until it is the turn of the one at `me` again.
+    fn switch(&self, me: Slot, state: MutexGuard<'_, State>) {
+        let own = state.seat(me).turn.clone();
+        let next = self.pick(state);
+        match next {
+            Some(next) if Arc::ptr_eq(&next, &own) => return,
+            Some(next) => next.give(),
+            None => {}
+        }
+        own.wait();
+        self.running.store(own.thread(), Ordering::Relaxed);
+    }
+
+    /// Chooses the next thread. Nothing is chosen once no thread can go on.
+    fn pick(&self, mut state: MutexGuard<'_, State>) -> Option<Arc<Turn>> {
+        loop {
+            if state.instant_switches.is_multiple_of(POLL_INTERVAL) || state.ready.is_empty() {
+                state.poll();
+            }
+            if let Some(next) = state.next() {
+                state.instant_switches += 1;
+                let (number, turn) = (state.seat(next).number, state.seat(next).turn.clone());
+                state.hash = mix(mix(state.hash ^ self.now()) ^ number);
+                add_one(&self.switches);
+                if state.instant_switches < INSTANT_SWITCHES_MAX {
+                    return Some(turn);
+                }
+                let stuck = state.stuck(self.now(), true);
+                drop(state);
+                (self.on_stuck)(stuck);
+                return None;
+            }
+            match state.next_deadline() {
+                Some(deadline) => {
+                    if deadline > self.now() {
+                        self.now.store(deadline, Ordering::Relaxed);
+                        (state.idle_calls, state.instant_switches) = (0, 0);
+                        lock(&self.on_time).retain(|on_time| on_time(deadline));
+                    }
+                    state.expire(deadline);
+                }
+                None if state.tell_idle() => {}
+                None => {
+                    let stuck = state.stuck(self.now(), false);
+                    drop(state);
+                    (self.on_stuck)(stuck);
+                    return None;
+                }
+            }
+        }
+    }
+}
+
+impl State {
+    fn seat(&self, slot: Slot) -> &Seat {
+        self.seats[slot].as_ref().expect("the thread has not ended")
+    }
+
+    fn seat_mut(&mut self, slot: Slot) -> &mut Seat {
+        self.seats[slot].as_mut().expect("the thread has not ended")
+    }
+
+    fn suspend(&mut self, slot: Slot, wait: Wait, deadline: Nanos) {
+        let (since, runs) = (self.waits, self.runs);
+        self.waits += 1;
+        let seat = self.seat_mut(slot);
+        (seat.wait, seat.since, seat.deadline) = (wait, since, deadline);
+        (seat.runs, seat.is_expired) = (runs, false);
+        self.waiting.insert((wait, since), slot);
+        if deadline != NEVER {
+            self.deadlines.insert((deadline, since, slot));
+        }
+    }
+
+    fn resume(&mut self, slot: Slot, woken: Woken) {
+        let seat = self.seat_mut(slot);
+        let (wait, since, deadline) = (seat.wait, seat.since, seat.deadline);
+        (seat.wait, seat.woken) = (Wait::Nothing, woken);
+        self.waiting.remove(&(wait, since));
+        if deadline != NEVER {
+            self.deadlines.remove(&(deadline, since, slot));
+        }
+        self.ready.push_back(slot);
+    }
+
+    /// The threads that wait for `what`, in the order in which they began to.
+    fn waiting_for(&self, what: Wait) -> impl Iterator<Item = Slot> {
+        self.waiting.range((what, 0)..=(what, u64::MAX)).map(|(_, slot)| *slot)
+    }
+
+    fn wake(&mut self, what: Wait, count: usize) -> usize {
+        let woken: Vec<_> = self.waiting_for(what).take(count).collect();
+        woken.iter().for_each(|slot| self.resume(*slot, Woken::Ready));
+        woken.len()
+    }
+
+    /// Takes the next thread that is ready. Schedulers are, as soon as no other one is, and others
+    /// ran.
+    fn next(&mut self) -> Option<Slot> {
+        if let Some(slot) = self.ready.pop_front() {
+            self.runs += 1;
+            return Some(slot);
+        }
+        let is_due = |slot: &Slot| {
+            let seat = self.seat(*slot);
+            seat.is_expired || seat.runs != self.runs
+        };
+        let due = self.waiting_for(Wait::Idle).find(is_due)?;
+        self.resume(due, Woken::Ready);
+        self.ready.pop_back()
+    }
+
+    fn next_deadline(&self) -> Option<Nanos> {
+        let thread = self.deadlines.first().map(|(deadline, ..)| *deadline);
+        let timer = self.descriptors.next_deadline();
+        thread.into_iter().chain(timer).min()
+    }
+
+    /// Threads and timers that wait for a time up to `now` are ready: schedulers after all others.
+    fn expire(&mut self, now: Nanos) {
+        self.descriptors.expire(now);
+        let due = self.deadlines.iter().take_while(|(deadline, ..)| *deadline <= now);
+        let due: Vec<_> = due.map(|(.., slot)| *slot).collect();
+        for slot in due {
+            match self.seat(slot).wait {
+                Wait::Idle => self.seat_mut(slot).is_expired = true,
+                _ => self.resume(slot, Woken::TimedOut),
+            }
+        }
+    }
+
+    /// Tells the first idle scheduler that no thread is ever ready by itself; false if there is
+    /// none.
+    fn tell_idle(&mut self) -> bool {
+        let Some(slot) = self.waiting_for(Wait::Idle).next() else { return false };
+        self.resume(slot, Woken::Quiet);
+        true
+    }
+
+    /// Makes threads ready whose descriptors are.
+    fn poll(&mut self) {
+        let waiting: Vec<_> = self.waiting_for(Wait::Descriptors).collect();
+        for slot in waiting {
+            let number = self.seat(slot).number;
+            if self.descriptors.is_ready(number) {
+                self.resume(slot, Woken::Ready);
+            }
+        }
+    }
+
+    /// Whether reading the clock or yielding takes time by now.
+    fn passes_time(&mut self) -> bool {
+        self.idle_calls += 1;
+        self.idle_calls > IDLE_CALLS_MAX
+    }
+
+    fn stuck(&self, now: Nanos, is_livelock: bool) -> Stuck {
+        let seats = self.seats.iter().flatten();
+        let threads = seats.map(|seat| (seat.number, seat.turn.thread(), seat.wait));
+        Stuck::new(now, is_livelock, threads.collect())
+    }
+}
+
+/// Counts, without other threads that do so at this moment.
+fn add_one(counter: &AtomicU64) {
+    counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+}
+
+/// Locks without waiting: the lock is only ever held for a moment, by a thread that runs. A wait
+/// for it would be one that the world decides about.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    loop {
+        match mutex.try_lock() {
+            Ok(guard) => return guard,
+            Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => std::hint::spin_loop(),
+        }
+    }
+}
+
+/// Mixes bits: the finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+pub(crate) fn mix(value: u64) -> u64 {
+    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ (value >> 31)
+}

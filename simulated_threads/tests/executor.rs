@@ -1,0 +1,162 @@
+//! Executors in deterministic mode that share their time with threads.
+
+use ringspin_executor::{QoS, Time};
+use ringspin_modes::Executor;
+use ringspin_simulated_threads::{Settings, progress, run};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const MILLI: Duration = Duration::from_millis(1);
+
+/// The log and the digest of a node with a timer of 10 ms, to whose topic a thread publishes, too.
+fn node_with_a_thread(seed: u64) -> (Vec<String>, String) {
+    Settings { seed, ..Settings::default() }
+        .run(|| {
+            let log = Arc::new(Mutex::new(Vec::new()));
+            let mut executor = Executor::deterministic(Default::default());
+            let node = executor.create_node("node", 0u32).unwrap();
+            let out =
+                node.create_publisher::<(&'static str, u32)>("samples", QoS::default()).unwrap();
+            let threads_out = out.clone();
+            node.create_timer(10 * MILLI, move |n, _| {
+                *n += 1;
+                out.publish(("timer", *n))
+            })
+            .unwrap();
+            let written = log.clone();
+            type Sample = (&'static str, u32);
+            node.create_subscription::<Sample, _, _>("samples", QoS::default(), {
+                move |_, sample, context| {
+                    let (now, (by, n)) = (context.now().as_nanos() / 1_000_000, **sample);
+                    written.lock().unwrap().push(format!("{now} {by} {n}"));
+                }
+            })
+            .unwrap();
+            thread::spawn(move || {
+                for n in 0.. {
+                    let pause = rand::random_range(1..20);
+                    thread::sleep(pause * MILLI);
+                    threads_out.publish(("thread", n)).unwrap();
+                }
+            });
+            executor.spin_for(Duration::from_secs(1)).unwrap();
+            assert_eq!(executor.now(), Time::from_nanos(1_000_000_000));
+            let (digest, _) = executor.digest().unwrap();
+            let log = log.lock().unwrap().clone();
+            (log, digest.to_string())
+        })
+        .unwrap()
+}
+
+#[test]
+fn threads_publish_in_the_order_of_simulated_time() {
+    let (log, digest) = node_with_a_thread(1);
+    let times: Vec<u64> =
+        log.iter().map(|line| line.split(' ').next().unwrap().parse().unwrap()).collect();
+    assert!(times.is_sorted(), "{log:?}");
+    let of = |by: &str| log.iter().filter(|line| line.contains(by)).count();
+    assert_eq!(of("timer"), 100);
+    assert!(of("thread") > 60, "{log:?}");
+    for _ in 0..20 {
+        assert_eq!(node_with_a_thread(1), (log.clone(), digest.clone()));
+    }
+    assert_ne!(node_with_a_thread(2).1, digest);
+}
+
+#[test]
+fn executor_without_other_threads_has_the_same_digest_as_outside() {
+    let digest = || {
+        let mut executor = Executor::deterministic(Default::default());
+        let node = executor.create_node("node", 0u32).unwrap();
+        node.create_timer(10 * MILLI, |n, _| *n += 1).unwrap();
+        executor.spin_for(Duration::from_secs(1)).unwrap();
+        executor.digest()
+    };
+    assert_eq!(run(digest).unwrap(), digest());
+}
+
+#[test]
+fn callback_that_sleeps_takes_simulated_time() {
+    let ticks = run(|| {
+        let mut executor = Executor::deterministic(Default::default());
+        let node = executor.create_node("node", Vec::new()).unwrap();
+        let (ticks, got) = mpsc::channel();
+        node.create_timer(10 * MILLI, move |_: &mut Vec<()>, context| {
+            ticks.send(context.now().as_nanos() / 1_000_000).unwrap();
+            thread::sleep(25 * MILLI);
+        })
+        .unwrap();
+        executor.spin_for(100 * MILLI).unwrap();
+        drop(executor);
+        got.into_iter().collect::<Vec<_>>()
+    });
+    // Each deadline that passed meanwhile is missed, and the phase is kept.
+    assert_eq!(ticks.unwrap(), [10, 35, 60, 85]);
+}
+
+#[test]
+fn thread_waits_for_a_callback_and_stops_the_executor() {
+    let took = run(|| {
+        let begin = Instant::now();
+        let mut executor = Executor::deterministic(Default::default());
+        let node = executor.create_node("node", ()).unwrap();
+        let (done, wait) = mpsc::channel();
+        node.create_timer(70 * MILLI, move |_, _| done.send(()).unwrap()).unwrap();
+        let stop = executor.stop_handle();
+        thread::spawn(move || {
+            wait.recv().unwrap();
+            thread::sleep(5 * MILLI);
+            stop.stop();
+        });
+        executor.spin().unwrap();
+        begin.elapsed()
+    });
+    assert_eq!(took.unwrap(), 75 * MILLI);
+}
+
+#[test]
+fn executors_in_one_world_take_their_turns_by_time() {
+    let log = run(|| {
+        let log = Arc::new(Mutex::new(Vec::new()));
+        let spin = |name: &'static str, period: u32| {
+            let log = log.clone();
+            thread::spawn(move || {
+                let mut executor = Executor::deterministic(Default::default());
+                let node = executor.create_node(name, ()).unwrap();
+                node.create_timer(period * MILLI, move |_, context| {
+                    log.lock().unwrap().push((name, context.now().as_nanos() / 1_000_000));
+                })
+                .unwrap();
+                executor.spin_for(30 * MILLI).unwrap();
+            })
+        };
+        for spinning in [spin("slow", 15), spin("fast", 10)] {
+            spinning.join().unwrap();
+        }
+        assert_eq!(progress().unwrap().time, 30 * MILLI);
+        log.lock().unwrap().clone()
+    });
+    let expected = [("fast", 10), ("slow", 15), ("fast", 20), ("slow", 30), ("fast", 30)];
+    assert_eq!(log.unwrap(), expected);
+}
+
+#[test]
+fn later_start_of_a_simulation_is_waited_for() {
+    let times = run(|| {
+        let start = Time::from_nanos(5_000_000_000);
+        let simulation = ringspin_modes::Simulation { start, ..Default::default() };
+        let mut executor = Executor::deterministic(simulation);
+        let node = executor.create_node("node", ()).unwrap();
+        node.create_timer(Duration::from_secs(2), |_, _| {}).unwrap();
+        let begin = Instant::now();
+        let other = thread::spawn(move || {
+            thread::sleep(Duration::from_secs(3));
+            begin.elapsed()
+        });
+        executor.spin_for(Duration::from_secs(1)).unwrap();
+        (other.join().unwrap(), begin.elapsed(), executor.now())
+    });
+    let seconds = Duration::from_secs;
+    assert_eq!(times.unwrap(), (seconds(3), seconds(6), Time::from_nanos(6_000_000_000)));
+}

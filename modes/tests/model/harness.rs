@@ -1,14 +1,15 @@
-//! Builds a graph as specified with the real executor, runs it, and writes down what happened.
+//! Runs a program with the real executor, and writes down what happened.
 
-use crate::spec::{self, CREATED_MAX, Op, Spec};
+use crate::spec::{self, CREATED_MAX, Entity, KEPT, Kind, Op, Spec, TRANSIENT_LOCAL_TOPIC};
 use ringspin_executor::{
-    Client, Context, Dispatch, GuardCondition, Message, Node, Publisher, QoS, Recorder, Responder,
-    Statistics, StopHandle, Subscription, Task, Time, Timer,
+    CallError, CallbackStatistics, Client, Context, CreateServiceError, Dispatch, Graph,
+    GuardCondition, Message, Node, Publisher, QoS, Recorder, Reply, Responder, Service, Statistics,
+    StopHandle, Subscription, Task, Time, Timer,
 };
 use ringspin_modes::Executor;
 use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
@@ -18,50 +19,67 @@ const MS: Duration = Duration::from_millis(1);
 pub(crate) type Record = (u32, u32, u64, u64);
 
 /// The records of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outcome {
     pub(crate) dispatches: Vec<Record>,
-    /// Dispatched, overwritten, missed and coalesced, by callback.
-    pub(crate) counters: Vec<[u64; 4]>,
-    /// By topic or service.
-    pub(crate) refused: Vec<(String, u64)>,
-    /// The same of the destroyed callbacks together, and the messages that were discarded.
+    /// Dispatched, overwritten, missed, coalesced and discarded, by callback.
+    pub(crate) counters: Vec<[u64; 5]>,
+    /// The same of the destroyed callbacks together.
     pub(crate) removed: [u64; 5],
+    /// Messages and requests that were handed back because a queue was full.
+    pub(crate) refused: u64,
+    pub(crate) calls: Calls,
     /// After how many dispatches the executor stopped on request.
     pub(crate) stops: Vec<usize>,
 }
 
-/// Everything that scripts use; complete once the graph is built.
-struct Handles {
-    publishers: Vec<Vec<Publisher<u64>>>,
-    nodes: Vec<Node<()>>,
-    clients: OnceLock<Vec<Client<(), u64, u64>>>,
-    tasks: OnceLock<Vec<Task>>,
-    stop: StopHandle,
+/// The ends of calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Calls {
+    pub(crate) answered: u64,
+    /// The server was destroyed before it answered.
+    pub(crate) unanswered: u64,
+    /// The client was destroyed.
+    pub(crate) stopped: u64,
 }
 
 /// State that the callbacks share.
 struct World {
     me: Weak<World>,
     spec: Spec,
-    handles: OnceLock<Handles>,
-    /// The entities that scripts create and destroy.
-    changing: Mutex<Changing>,
-    /// How often each callback was dispatched.
-    counts: Mutex<Vec<usize>>,
-    kept: Mutex<VecDeque<Responder<u64>>>,
-    wakers: Mutex<Vec<Option<Waker>>>,
+    graph: Graph,
+    stop: StopHandle,
+    entities: Mutex<Entities>,
+    calls: Mutex<Calls>,
 }
 
+/// The entities that scripts create and destroy; those with a node have its number.
 #[derive(Default)]
-struct Changing {
+struct Entities {
+    nodes: Vec<Node<()>>,
+    publishers: Vec<(usize, Option<Publisher<u64>>)>,
     subscriptions: Vec<Subscription>,
+    services: Vec<Service>,
+    clients: Vec<OwnClient>,
     guards: Vec<GuardCondition>,
     timers: Vec<Timer>,
-    /// The number of callbacks so far.
-    callbacks: usize,
-    /// The number of entities that callbacks have created.
+    tasks: Vec<Task>,
+    /// The waker of each task.
+    wakers: Vec<Option<Waker>>,
+    /// The requests that are not answered yet.
+    kept: VecDeque<Responder<u64>>,
+    /// How often each callback was dispatched.
+    counts: Vec<usize>,
     created: usize,
+    is_stopped: bool,
+}
+
+#[derive(Clone)]
+struct OwnClient {
+    node: usize,
+    callback: usize,
+    /// `None` once the handle was dropped.
+    handle: Option<Client<(), u64, u64>>,
 }
 
 /// Requests of a script to its own callback.
@@ -72,157 +90,308 @@ struct Asked {
 }
 
 /// Of `all`, the one that a script means.
-fn pick<T>(all: &[T], index: usize) -> Option<&T> {
-    all.get(index.checked_rem(all.len())?)
+fn pick<T: Clone>(all: &[T], index: usize) -> Option<T> {
+    all.get(index.checked_rem(all.len())?).cloned()
+}
+
+/// Counts the end of a call. If it is dropped before, the client has stopped.
+struct CallEnd(Option<Weak<World>>);
+
+impl CallEnd {
+    fn end(mut self, end: impl FnOnce(&mut Calls)) -> Option<Arc<World>> {
+        let world = self.0.take()?.upgrade()?;
+        end(&mut world.calls.lock().unwrap());
+        Some(world)
+    }
+}
+
+impl Drop for CallEnd {
+    fn drop(&mut self) {
+        if let Some(world) = self.0.take().and_then(|world| world.upgrade()) {
+            world.calls.lock().unwrap().stopped += 1;
+        }
+    }
 }
 
 impl World {
+    fn new(spec: &Spec, executor: &Executor) -> Arc<Self> {
+        Arc::new_cyclic(|me| Self {
+            me: me.clone(),
+            spec: spec.clone(),
+            graph: executor.graph().clone(),
+            stop: executor.stop_handle(),
+            entities: Mutex::default(),
+            calls: Mutex::default(),
+        })
+    }
+
     /// One more dispatch of callback `index` of `node`.
     fn run(&self, index: usize, node: usize) -> Asked {
         let nth = {
-            let mut counts = self.counts.lock().unwrap();
+            let counts = &mut self.entities().counts;
             counts[index] += 1;
             counts[index] - 1
         };
+        self.do_all(self.spec.script(index, nth), node)
+    }
+
+    fn do_all(&self, ops: &[Op], node: usize) -> Asked {
         let mut asked = Asked::default();
-        self.spec.script(index, nth).iter().for_each(|op| self.do_one(*op, node, &mut asked));
+        ops.iter().for_each(|op| self.do_one(*op, node, &mut asked));
         asked
     }
 
     fn do_one(&self, op: Op, node: usize, asked: &mut Asked) {
-        let handles = self.handles.get().expect("the graph is complete");
         match op {
-            Op::Publish(topic) => {
-                // Whether it was refused is in the statistics.
-                let _ =
-                    pick(&handles.publishers[node], topic).map(|publisher| publisher.publish(0));
-            }
-            Op::Call(client) => self.call(client),
+            Op::Publish(n) => self.publish(node, n),
+            Op::Call(n) => self.call(n),
             Op::Answer => {
-                let responder = self.kept.lock().unwrap().pop_front();
+                let responder = self.entities().kept.pop_front();
                 if let Some(responder) = responder {
                     responder.respond(0);
                 }
             }
-            Op::Trigger(guard) => {
-                pick(&self.changing().guards, guard).inspect(|guard| guard.trigger());
-            }
-            Op::CancelTimer(timer) => {
-                pick(&self.changing().timers, timer).inspect(|timer| timer.cancel());
-            }
-            Op::ResetTimer(timer) => {
-                pick(&self.changing().timers, timer).inspect(|timer| timer.reset());
-            }
-            Op::SetPeriod(timer, ms) => {
-                pick(&self.changing().timers, timer)
-                    .inspect(|timer| timer.set_period(ms as u32 * MS).unwrap());
+            Op::Trigger(n) => _ = self.pick(n, |all| &all.guards).inspect(GuardCondition::trigger),
+            Op::CancelTimer(n) => _ = self.pick(n, |all| &all.timers).inspect(Timer::cancel),
+            Op::ResetTimer(n) => _ = self.pick(n, |all| &all.timers).inspect(Timer::reset),
+            Op::SetPeriod(n, ms) => {
+                let set = |timer: &Timer| timer.set_period(ms as u32 * MS).unwrap();
+                self.pick(n, |all| &all.timers).inspect(set);
             }
             Op::CancelSelf => asked.cancel_self = true,
-            Op::Wake(task) => {
-                let wakers = self.wakers.lock().unwrap();
-                pick(&wakers, task).into_iter().flatten().for_each(Waker::wake_by_ref);
+            Op::Wake(n) => {
+                self.pick(n, |all| &all.wakers).iter().flatten().for_each(Waker::wake_by_ref);
             }
-            Op::CancelTask(task) => {
-                pick(handles.tasks.get().unwrap(), task).inspect(|task| task.cancel());
-            }
+            Op::CancelTask(n) => _ = self.pick(n, |all| &all.tasks).inspect(Task::cancel),
             Op::Finish => asked.finish = true,
-            Op::Stop => handles.stop.stop(),
-            Op::Subscribe(of) => self.create(|world| world.subscribe(&of)),
-            Op::CreateGuard(node) => self.create(|world| world.create_guard(node)),
-            Op::CreateTimer(of) => self.create(|world| world.create_timer(&of)),
-            Op::Unsubscribe(n) => {
-                pick(&self.changing().subscriptions, n).inspect(|of| of.destroy());
+            Op::Stop => {
+                self.entities().is_stopped = true;
+                self.stop.stop();
             }
-            Op::DestroyGuard(n) => {
-                pick(&self.changing().guards, n).inspect(|guard| guard.destroy());
-            }
-            Op::DestroyTimer(n) => {
-                pick(&self.changing().timers, n).inspect(|timer| timer.destroy());
-            }
+            Op::Create(entity) => self.create(entity),
+            Op::Destroy(kind, n) => self.destroy(kind, n),
         }
     }
 
-    fn changing(&self) -> MutexGuard<'_, Changing> {
-        self.changing.lock().unwrap()
+    fn entities(&self) -> MutexGuard<'_, Entities> {
+        self.entities.lock().unwrap()
     }
 
-    fn create(&self, create: impl FnOnce(&Self)) {
-        let mut changing = self.changing();
-        changing.created += 1;
-        let is_allowed = changing.created <= CREATED_MAX;
-        drop(changing);
-        if is_allowed {
-            create(self);
-        }
+    fn pick<T: Clone>(&self, index: usize, of: impl FnOnce(&Entities) -> &Vec<T>) -> Option<T> {
+        pick(of(&self.entities()), index)
     }
 
-    fn node(&self, node: usize) -> &Node<()> {
-        &self.handles.get().expect("nodes come first").nodes[node]
-    }
-
-    /// The index of the callback that is created next, and the world for it.
-    fn next(&self) -> (usize, Arc<Self>) {
-        let mut changing = self.changing();
-        changing.callbacks += 1;
-        (changing.callbacks - 1, self.me.upgrade().expect("a callback holds it"))
-    }
-
-    fn subscribe(&self, subscription: &spec::Subscription) {
-        let (index, world) = self.next();
-        let (node, topic) = (subscription.node, format!("topic{}", subscription.topic));
-        let qos = match subscription.keep_all {
-            true => QoS::keep_all(subscription.depth),
-            false => QoS::keep_last(subscription.depth),
+    fn publish(&self, node: usize, index: usize) {
+        let own: Vec<_> = {
+            let publishers = &self.entities().publishers;
+            let own = publishers.iter().filter(|(of, _)| *of == node);
+            own.filter_map(|(_, handle)| handle.clone()).collect()
         };
+        // Whether it was refused is in the statistics.
+        let _ = pick(&own, index).map(|publisher| publisher.publish(0));
+    }
+
+    fn call(&self, n: usize) {
+        let client = self.pick(n, |all| &all.clients);
+        let Some(OwnClient { node, callback, handle: Some(client) }) = client else { return };
+        // A weak handle: what waits for a response must not keep the world alive.
+        let end = CallEnd(Some(self.me.clone()));
+        let called = client.call(0, move |(), reply: Result<Reply<u64>, _>, _| {
+            let world = end.end(|calls| match reply {
+                Ok(_) => calls.answered += 1,
+                Err(CallError::Unanswered) => calls.unanswered += 1,
+                Err(other) => panic!("a call ended otherwise: {other}"),
+            });
+            if let Some(world) = world {
+                world.run(callback, node);
+            }
+        });
+        if called.is_err() {
+            self.calls.lock().unwrap().stopped -= 1; // it did not begin
+        }
+    }
+
+    /// Creates an entity, unless its node is gone.
+    fn create(&self, entity: Entity) {
+        let mut entities = self.entities();
+        entities.created += 1;
+        if entities.created > CREATED_MAX {
+            return;
+        }
+        let all = &mut *entities;
+        match entity {
+            Entity::Node => {
+                let name = format!("node{}", all.nodes.len());
+                all.nodes.push(self.graph.create_node(&name, ()).unwrap());
+            }
+            Entity::Publisher { node, topic } => self.create_publisher(all, node, topic),
+            Entity::Subscription(of) => self.subscribe(all, &of),
+            Entity::Service(of) => self.create_service(all, &of),
+            Entity::Client { node, depth } => self.create_client(all, node, depth),
+            Entity::Guard { node } => self.create_guard(all, node),
+            Entity::Timer(of) => self.create_timer(all, &of),
+            Entity::Task { node } => self.spawn(all, node),
+        }
+    }
+
+    fn destroy(&self, kind: Kind, n: usize) {
+        match kind {
+            Kind::Node => _ = self.pick(n, |all| &all.nodes).inspect(Node::destroy),
+            Kind::Publisher => {
+                let handles = &mut self.entities().publishers;
+                let n = n.checked_rem(handles.len());
+                let ended = n.and_then(|n| handles[n].1.take());
+                drop(ended);
+            }
+            Kind::Subscription => {
+                self.pick(n, |all| &all.subscriptions).inspect(Subscription::destroy);
+            }
+            Kind::Service => _ = self.pick(n, |all| &all.services).inspect(Service::destroy),
+            Kind::Client => {
+                let clients = &mut self.entities().clients;
+                let n = n.checked_rem(clients.len());
+                let ended = n.and_then(|n| clients[n].handle.take());
+                drop(ended);
+            }
+            Kind::Guard => _ = self.pick(n, |all| &all.guards).inspect(GuardCondition::destroy),
+            Kind::Timer => _ = self.pick(n, |all| &all.timers).inspect(Timer::destroy),
+        }
+    }
+
+    /// The callback that is created next, and the world for it.
+    fn next(&self, all: &mut Entities) -> (usize, Arc<Self>) {
+        all.counts.push(0);
+        (all.counts.len() - 1, self.me.upgrade().expect("its callbacks and its run hold it"))
+    }
+}
+
+impl Entities {
+    fn node(&self, node: usize) -> (usize, Node<()>) {
+        let node = node % self.nodes.len();
+        (node, self.nodes[node].clone())
+    }
+
+    /// The new entity. `None` if its node is gone: then its callbacks, the newest, are not there,
+    /// either.
+    fn created<T, E: std::fmt::Display>(
+        &mut self,
+        created: Result<T, E>,
+        callbacks: usize,
+    ) -> Option<T> {
+        let failed = |error: E| {
+            let error = error.to_string();
+            assert!(error.contains("gone"), "{error}");
+            self.counts.truncate(self.counts.len() - callbacks);
+        };
+        created.map_err(failed).ok()
+    }
+}
+
+impl World {
+    fn create_publisher(&self, all: &mut Entities, node: usize, topic: usize) {
+        let (index, node) = all.node(node);
+        let qos = match topic == TRANSIENT_LOCAL_TOPIC {
+            true => QoS::keep_last(KEPT).transient_local(),
+            false => QoS::default(),
+        };
+        let created = node.create_publisher(&format!("topic{topic}"), qos);
+        if let Some(created) = all.created(created, 0) {
+            all.publishers.push((index, Some(created)));
+        }
+    }
+
+    fn subscribe(&self, all: &mut Entities, of: &spec::Subscription) {
+        let (node, handle) = all.node(of.node);
+        let (index, world) = self.next(all);
+        let mut qos = match of.keep_all {
+            true => QoS::keep_all(of.depth),
+            false => QoS::keep_last(of.depth),
+        };
+        if of.transient_local {
+            qos = qos.transient_local();
+        }
         let run = move |_: &mut (), _: &Message<u64>, _: &mut Context<'_>| {
             world.run(index, node);
         };
-        let created = self.node(node).create_subscription(&topic, qos, run).unwrap();
-        self.changing().subscriptions.push(created);
+        let created = handle.create_subscription(&format!("topic{}", of.topic), qos, run);
+        let created = all.created(created, 1);
+        all.subscriptions.extend(created);
     }
 
-    fn create_guard(&self, node: usize) {
-        let (index, world) = self.next();
+    fn create_service(&self, all: &mut Entities, of: &spec::Service) {
+        let (node, handle) = all.node(of.node);
+        let (index, world) = self.next(all);
+        let (qos, deferred) = (QoS::keep_all(of.depth), of.deferred);
+        let run = move |_: &mut (), _: &u64, responder: Responder<u64>, _: &mut Context<'_>| {
+            world.run(index, node);
+            match deferred {
+                true => world.entities().kept.push_back(responder),
+                false => responder.respond(0),
+            }
+        };
+        match handle.create_deferred_service("service", qos, run) {
+            Err(CreateServiceError::Duplicate { .. }) => _ = all.counts.pop(),
+            created => {
+                let created = all.created(created, 1);
+                all.services.extend(created);
+            }
+        }
+    }
+
+    fn create_client(&self, all: &mut Entities, node: usize, depth: usize) {
+        let (node, handle) = all.node(node);
+        let (callback, _) = self.next(all);
+        self.next(all); // its timeouts
+        let created = handle.create_client("service", QoS::keep_all(depth));
+        if let Some(handle) = all.created(created, 2) {
+            all.clients.push(OwnClient { node, callback, handle: Some(handle) });
+        }
+    }
+
+    fn create_guard(&self, all: &mut Entities, node: usize) {
+        let (node, handle) = all.node(node);
+        let (index, world) = self.next(all);
         let run = move |_: &mut (), _: &mut Context<'_>| {
             world.run(index, node);
         };
-        let created = self.node(node).create_guard_condition("guard", run).unwrap();
-        self.changing().guards.push(created);
+        let created = handle.create_guard_condition("guard", run);
+        let created = all.created(created, 1);
+        all.guards.extend(created);
     }
 
-    fn create_timer(&self, timer: &spec::Timer) {
-        let (index, world) = self.next();
-        let (node, period) = (timer.node, timer.period_ms as u32 * MS);
+    fn create_timer(&self, all: &mut Entities, of: &spec::Timer) {
+        let (node, handle) = all.node(of.node);
+        let (index, world) = self.next(all);
+        let period = of.period_ms as u32 * MS;
         let run = move |_: &mut (), cx: &mut Context<'_>| {
             if world.run(index, node).cancel_self {
                 cx.cancel_timer();
             }
         };
-        let created = match timer.repeats {
-            true => self.node(node).create_timer(period, run).unwrap(),
-            false => self.node(node).create_one_shot_timer(period, run).unwrap(),
+        let created = match of.repeats {
+            true => handle.create_timer(period, run),
+            false => handle.create_one_shot_timer(period, run),
         };
-        self.changing().timers.push(created);
+        let created = all.created(created, 1);
+        all.timers.extend(created);
     }
 
-    fn call(&self, client: usize) {
-        let handles = self.handles.get().expect("the graph is complete");
-        let clients = handles.clients.get().expect("the graph is complete");
-        let Some(index) = client.checked_rem(clients.len()) else { return };
-        let node = self.spec.clients[index].node;
-        let callback = self.first_client() + 2 * index;
-        // A weak handle: what waits for a response must not keep the world alive.
-        let world = self.me.clone();
-        let _ = clients[index].call(0, move |(), _, _| {
-            if let Some(world) = world.upgrade() {
-                world.run(callback, node);
+    fn spawn(&self, all: &mut Entities, node: usize) {
+        let (node, handle) = all.node(node);
+        let (index, world) = self.next(all);
+        let task = all.tasks.len();
+        let future = poll_fn(move |cx| {
+            world.entities().wakers[task] = Some(cx.waker().clone());
+            match world.run(index, node).finish {
+                true => Poll::Ready(()),
+                false => Poll::Pending,
             }
         });
-    }
-
-    /// The callback of the first client.
-    fn first_client(&self) -> usize {
-        self.spec.subscriptions.len() + usize::from(self.spec.service.is_some())
+        let created = handle.spawn("task", future);
+        if let Some(created) = all.created(created, 1) {
+            all.tasks.push(created);
+            all.wakers.push(None);
+        }
     }
 }
 
@@ -260,116 +429,48 @@ pub(crate) fn run(
         dispatches_max,
         stop: stop.clone(),
     });
-    let world = build(spec, &executor);
-    let mut ignored = Asked::default();
-    spec.initial.iter().for_each(|op| world.do_one(*op, 0, &mut ignored));
-    let stop = executor.stop_handle();
+    let world = World::new(spec, &executor);
+    world.do_all(&spec.initial, 0);
     let mut stops = Vec::new();
-    if stop.is_stopped() {
-        stop.reset(); // by a script, before there was anything to stop
-    }
     loop {
+        world.entities().is_stopped = false;
+        world.stop.reset(); // also the stop of a script, before there was anything to stop
+        let count = records.lock().unwrap().len();
         match dispatches {
             None => executor.spin_until(Time::ZERO + end_ms * MS).unwrap(),
+            Some(max) if count >= max => executor.spin_for(MS / 10).unwrap(), // nothing more
             // The spin ends earlier, unless events are missing.
             Some(_) => executor.spin_for(10_000 * MS).unwrap(),
         }
         let count = records.lock().unwrap().len();
-        if !stop.is_stopped() || count >= dispatches_max {
+        let is_stopped = world.entities().is_stopped;
+        if is_stopped {
+            world.do_all(spec.between(stops.len()), 0);
+            stops.push(count);
+        } else if count != dispatches_max || !world.stop.is_stopped() {
             break;
         }
-        stops.push(count);
-        stop.reset();
-    }
-    if dispatches.is_some() {
-        stop.reset();
-        executor.spin_for(MS / 10).unwrap(); // there should be nothing more
     }
     let Statistics { callbacks, refused, removed: of, .. } = executor.statistics();
-    let counters = callbacks.iter().map(|c| [c.dispatched, c.overwritten, c.missed, c.coalesced]);
-    let (counters, dispatches) = (counters.collect(), records.lock().unwrap().clone());
-    let removed = [of.dispatched, of.overwritten, of.missed, of.coalesced, of.discarded];
-    Outcome { dispatches, counters, refused, removed, stops }
-}
-
-fn build(spec: &Spec, executor: &Executor) -> Arc<World> {
-    let world = Arc::new_cyclic(|me| World {
-        me: me.clone(),
-        spec: spec.clone(),
-        handles: OnceLock::new(),
-        changing: Mutex::default(),
-        counts: Mutex::new(vec![0; 100]),
-        kept: Mutex::default(),
-        wakers: Mutex::new(vec![None; spec.tasks.len()]),
-    });
-    let node = |n: usize| executor.create_node(&format!("node{n}"), ()).unwrap();
-    let nodes: Vec<Node<()>> = (0..spec.nodes).map(node).collect();
-    let publisher = |node: &Node<()>, topic: usize| {
-        node.create_publisher(&format!("topic{topic}"), QoS::default()).unwrap()
+    let counters = |of: &CallbackStatistics| {
+        [of.dispatched, of.overwritten, of.missed, of.coalesced, of.discarded]
     };
-    let publishers = nodes.iter().map(|node| {
-        let all = (0..spec.topics).map(|topic| publisher(node, topic));
-        all.collect::<Vec<_>>()
-    });
-    let publishers = publishers.collect();
-    let (tasks, clients) = (OnceLock::new(), OnceLock::new());
-    let handles = Handles { publishers, nodes, clients, tasks, stop: executor.stop_handle() };
-    assert!(world.handles.set(handles).is_ok());
-    let handles = world.handles.get().unwrap();
-    spec.subscriptions.iter().for_each(|of| world.subscribe(of));
-    world.create_service();
-    handles.clients.set(world.create_clients()).unwrap();
-    spec.guards.iter().for_each(|node| world.create_guard(*node));
-    spec.timers.iter().for_each(|of| world.create_timer(of));
-    assert!(handles.tasks.set(world.create_tasks()).is_ok());
-    world
-}
-
-impl World {
-    fn create_service(&self) {
-        let Some(service) = self.spec.service.clone() else { return };
-        let (index, world) = self.next();
-        let qos = QoS::keep_all(service.depth);
-        let run = move |_: &mut (), _: &u64, responder: Responder<u64>, _: &mut Context<'_>| {
-            world.run(index, service.node);
-            match service.deferred {
-                true => world.kept.lock().unwrap().push_back(responder),
-                false => responder.respond(0),
-            }
-        };
-        self.node(service.node).create_deferred_service("service", qos, run).unwrap();
-    }
-
-    fn create_clients(&self) -> Vec<Client<(), u64, u64>> {
-        let client = |client: &spec::Client| {
-            self.changing().callbacks += 2;
-            let qos = QoS::keep_all(client.depth);
-            self.node(client.node).create_client("service", qos).unwrap()
-        };
-        self.spec.clients.iter().map(client).collect()
-    }
-
-    fn create_tasks(&self) -> Vec<Task> {
-        let task = |(task, &node): (usize, &usize)| {
-            let (index, world) = self.next();
-            let future = poll_fn(move |cx| {
-                world.wakers.lock().unwrap()[task] = Some(cx.waker().clone());
-                match world.run(index, node).finish {
-                    true => Poll::Ready(()),
-                    false => Poll::Pending,
-                }
-            });
-            self.node(node).spawn("task", future).unwrap()
-        };
-        self.spec.tasks.iter().enumerate().map(task).collect()
+    let (dispatches, calls) = (records.lock().unwrap().clone(), *world.calls.lock().unwrap());
+    Outcome {
+        dispatches,
+        counters: callbacks.iter().map(counters).collect(),
+        removed: counters(&of),
+        refused: refused.iter().map(|(_, count)| count).sum(),
+        calls,
+        stops,
     }
 }
 
 /// The nodes of `spec` in the order in which the executor sweeps over them.
 pub(crate) fn topological_order(spec: &Spec) -> Vec<usize> {
     let executor = Executor::single_core();
-    let world = build(spec, &executor);
-    spec.initial.iter().for_each(|op| world.do_one(*op, 0, &mut Asked::default()));
+    let world = World::new(spec, &executor);
+    world.do_all(&spec.initial, 0);
     let order = executor.graph().info().topological_order();
     order.into_iter().map(|id| id.0 as usize).collect()
 }

@@ -1,13 +1,13 @@
-//! Random graphs and scripts: what each callback does in its first, second, third... dispatch.
+//! Random programs: what each callback does in its first, second, third... dispatch.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// An operation of a callback. Numbers are taken modulo the number of entities; without any, the
-/// operation has no effect.
+/// An operation of a callback. Numbers are taken modulo the number of entities of that kind so far;
+/// without any, the operation has no effect.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Op {
-    /// Publishes on a topic, as the callback's own node.
+    /// Publishes by a publisher of the callback's own node.
     Publish(usize),
     /// Calls the service by a client of any node.
     Call(usize),
@@ -26,17 +26,44 @@ pub(crate) enum Op {
     Finish,
     Stop,
     /// Creates an entity, up to [`CREATED_MAX`] of them.
-    Subscribe(Subscription),
-    CreateGuard(usize),
-    CreateTimer(Timer),
-    /// Destroys an entity, if that was not done. Its handle stays in the list.
-    Unsubscribe(usize),
-    DestroyGuard(usize),
-    DestroyTimer(usize),
+    Create(Entity),
+    /// Ends an entity: a publisher or client by its handle, the others by `destroy`. It keeps its
+    /// number.
+    Destroy(Kind, usize),
 }
 
-/// Limit of the entities that callbacks create.
-pub(crate) const CREATED_MAX: usize = 12;
+/// Limit of the entities.
+pub(crate) const CREATED_MAX: usize = 60;
+
+/// The publishers and some subscriptions of this topic are transient-local.
+pub(crate) const TRANSIENT_LOCAL_TOPIC: usize = 0;
+
+/// The number of messages that a transient-local publisher keeps.
+pub(crate) const KEPT: usize = 2;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Entity {
+    Node,
+    Publisher { node: usize, topic: usize },
+    Subscription(Subscription),
+    Service(Service),
+    Client { node: usize, depth: usize },
+    Guard { node: usize },
+    Timer(Timer),
+    Task { node: usize },
+}
+
+/// The kinds of entities that can be destroyed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Node,
+    Publisher,
+    Subscription,
+    Service,
+    Client,
+    Guard,
+    Timer,
+}
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Subscription {
@@ -44,20 +71,17 @@ pub(crate) struct Subscription {
     pub(crate) topic: usize,
     pub(crate) depth: usize,
     pub(crate) keep_all: bool,
+    /// Of the topic that has such publishers.
+    pub(crate) transient_local: bool,
 }
 
-#[derive(Clone, Debug)]
+/// The server of the only service, unless there is one.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Service {
     pub(crate) node: usize,
     pub(crate) depth: usize,
     /// Whether it keeps its requests until an [`Op::Answer`].
     pub(crate) deferred: bool,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct Client {
-    pub(crate) node: usize,
-    pub(crate) depth: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -67,23 +91,15 @@ pub(crate) struct Timer {
     pub(crate) repeats: bool,
 }
 
-/// A graph and what happens in it. Its parts are created in the order of these fields.
+/// A program.
 #[derive(Clone, Debug)]
 pub(crate) struct Spec {
-    pub(crate) nodes: usize,
-    pub(crate) topics: usize,
-    pub(crate) subscriptions: Vec<Subscription>,
-    pub(crate) service: Option<Service>,
-    pub(crate) clients: Vec<Client>,
-    /// Each guard condition's node.
-    pub(crate) guards: Vec<usize>,
-    pub(crate) timers: Vec<Timer>,
-    /// Each task's node.
-    pub(crate) tasks: Vec<usize>,
-    /// The operations before the graph is frozen.
+    /// The operations before the start, which are those of the first node.
     pub(crate) initial: Vec<Op>,
     /// The scripts of the callbacks, dealt out in turn.
     pub(crate) scripts: Vec<Vec<Vec<Op>>>,
+    /// The operations after each stop, likewise those of the first node.
+    pub(crate) between: Vec<Vec<Op>>,
     pub(crate) start_ms: u64,
 }
 
@@ -93,21 +109,41 @@ impl Spec {
         self.scripts[index % self.scripts.len()].get(nth).map_or(&[], |ops| ops)
     }
 
+    /// The operations after the `nth` stop.
+    pub(crate) fn between(&self, nth: usize) -> &[Op] {
+        self.between.get(nth).map_or(&[], |ops| ops)
+    }
+
     /// The same without anything that depends on time.
     pub(crate) fn without_time(mut self) -> Self {
-        self.timers.clear();
-        let scripts = self.scripts.iter_mut().flatten().chain([&mut self.initial]);
-        scripts.for_each(|ops| ops.retain(|op| !matches!(op, Op::CreateTimer(_))));
+        let is_timer = |op: &Op| matches!(op, Op::Create(Entity::Timer(_)));
+        self.all_ops().for_each(|ops| ops.retain(|op| !is_timer(op)));
         self.start_ms = 0;
         self
     }
+
+    /// The same with the nodes of the start only, to its end: the places of others in the turns are
+    /// not specified.
+    pub(crate) fn without_late_nodes(mut self) -> Self {
+        let of_nodes =
+            |op: &Op| matches!(op, Op::Create(Entity::Node) | Op::Destroy(Kind::Node, _));
+        self.all_ops().skip(1).for_each(|ops| ops.retain(|op| !of_nodes(op)));
+        self.initial.retain(|op| !matches!(op, Op::Destroy(Kind::Node, _)));
+        self
+    }
+
+    /// The initial operations, and the others.
+    fn all_ops(&mut self) -> impl Iterator<Item = &mut Vec<Op>> {
+        let Self { initial, scripts, between, .. } = self;
+        [initial].into_iter().chain(scripts.iter_mut().flatten()).chain(between)
+    }
 }
 
-fn op(nodes: usize, topics: usize) -> impl Strategy<Value = Op> {
+fn op() -> impl Strategy<Value = Op> {
     let any = || 0..100usize;
     prop_oneof![
         8 => any().prop_map(Op::Publish),
-        3 => any().prop_map(Op::Call),
+        4 => any().prop_map(Op::Call),
         2 => Just(Op::Answer),
         3 => any().prop_map(Op::Trigger),
         1 => any().prop_map(Op::CancelTimer),
@@ -118,63 +154,61 @@ fn op(nodes: usize, topics: usize) -> impl Strategy<Value = Op> {
         1 => any().prop_map(Op::CancelTask),
         1 => Just(Op::Finish),
         1 => Just(Op::Stop),
-        2 => subscription(nodes, topics).prop_map(Op::Subscribe),
-        1 => (0..nodes).prop_map(Op::CreateGuard),
-        1 => timer(nodes).prop_map(Op::CreateTimer),
-        2 => any().prop_map(Op::Unsubscribe),
-        1 => any().prop_map(Op::DestroyGuard),
-        1 => any().prop_map(Op::DestroyTimer),
+        1 => Just(Op::Create(Entity::Node)),
+        7 => entity().prop_map(Op::Create),
+        5 => (kind(), any()).prop_map(|(kind, n)| Op::Destroy(kind, n)),
     ]
 }
 
-fn subscription(nodes: usize, topics: usize) -> impl Strategy<Value = Subscription> {
-    (0..nodes, 0..topics, 1..=4usize, any::<bool>())
-        .prop_map(|(node, topic, depth, keep_all)| Subscription { node, topic, depth, keep_all })
+fn kind() -> impl Strategy<Value = Kind> {
+    prop_oneof![
+        1 => Just(Kind::Node),
+        2 => Just(Kind::Publisher),
+        4 => Just(Kind::Subscription),
+        2 => Just(Kind::Service),
+        2 => Just(Kind::Client),
+        2 => Just(Kind::Guard),
+        2 => Just(Kind::Timer),
+    ]
 }
 
-fn timer(nodes: usize) -> impl Strategy<Value = Timer> {
-    (0..nodes, 1..8u64, any::<bool>()).prop_map(|(node, period_ms, repeats)| Timer {
-        node,
-        period_ms,
-        repeats,
-    })
+/// An entity of a node.
+fn entity() -> impl Strategy<Value = Entity> {
+    let (node, topic, depth) = (0..20usize, 0..3usize, 1..=4usize);
+    let subscription = (node.clone(), topic.clone(), depth.clone(), any::<[bool; 2]>());
+    let service = (node.clone(), depth.clone(), any::<bool>());
+    let timer = (node.clone(), 1..8u64, any::<bool>());
+    prop_oneof![
+        2 => (node.clone(), topic).prop_map(|(node, topic)| Entity::Publisher { node, topic }),
+        6 => subscription.prop_map(|(node, topic, depth, [keep_all, transient_local])| {
+            let transient_local = transient_local && topic == TRANSIENT_LOCAL_TOPIC;
+            let of = Subscription { node, topic, depth, keep_all, transient_local };
+            Entity::Subscription(of)
+        }),
+        3 => service.prop_map(|(node, depth, deferred)| {
+            Entity::Service(Service { node, depth, deferred })
+        }),
+        4 => (node.clone(), depth).prop_map(|(node, depth)| Entity::Client { node, depth }),
+        2 => node.clone().prop_map(|node| Entity::Guard { node }),
+        2 => timer.prop_map(|(node, period_ms, repeats)| {
+            Entity::Timer(Timer { node, period_ms, repeats })
+        }),
+        2 => node.prop_map(|node| Entity::Task { node }),
+    ]
 }
 
-/// Graphs of up to five nodes, all of whose callbacks together do at most a few hundred things, so
-/// that every run ends.
+/// Programs that start with up to five nodes, each with publishers, and all of whose callbacks
+/// together do at most a few hundred things, so that every run ends.
 pub(crate) fn spec() -> impl Strategy<Value = Spec> {
-    (2..=5usize, 1..=3usize).prop_flat_map(|(nodes, topics)| {
-        let node = 0..nodes;
-        let depth = 1..=4usize;
-        let service = (node.clone(), depth.clone(), any::<bool>())
-            .prop_map(|(node, depth, deferred)| Service { node, depth, deferred });
-        let client = (node.clone(), depth).prop_map(|(node, depth)| Client { node, depth });
-        let parts = (
-            vec(subscription(nodes, topics), 1..7),
-            prop::option::of(service),
-            vec(client, 0..3),
-            vec(node.clone(), 1..4),
-            vec(timer(nodes), 0..4),
-            vec(node, 0..3),
-        );
-        let op = || op(nodes, topics);
-        let scripts = vec(vec(vec(op(), 0..5), 0..6), 1..12);
-        let happenings = (vec(op(), 0..6), scripts, 0..20u64);
-        (parts, happenings).prop_map(move |(parts, (initial, scripts, start_ms))| {
-            let (subscriptions, service, clients, guards, timers, tasks) = parts;
-            Spec {
-                nodes,
-                topics,
-                subscriptions,
-                service,
-                clients,
-                guards,
-                timers,
-                tasks,
-                initial,
-                scripts,
-                start_ms,
-            }
-        })
+    let scripts = vec(vec(vec(op(), 0..5), 0..6), 1..12);
+    let initial = (2..=5usize, 1..=3usize, vec(entity(), 4..20), vec(op(), 0..6));
+    let parts = (initial, scripts, vec(vec(op(), 0..4), 0..3), 0..20u64);
+    parts.prop_map(|((nodes, topics, entities, ops), scripts, between, start_ms)| {
+        let publishers = (0..nodes).flat_map(|node| {
+            (0..topics).map(move |topic| Op::Create(Entity::Publisher { node, topic }))
+        });
+        let initial = std::iter::repeat_n(Op::Create(Entity::Node), nodes).chain(publishers);
+        let initial = initial.chain(entities.into_iter().map(Op::Create)).chain(ops);
+        Spec { initial: initial.collect(), scripts, between, start_ms }
     })
 }

@@ -46,11 +46,13 @@ pub(crate) enum Change {
     },
     /// Changes the body of the loop with this index.
     Body(usize, BodyChange),
-    /// An entity was destroyed: its callbacks run no more.
+    /// An entity has ended: its callbacks run no more.
     RemoveEntity {
         loop_index: usize,
         entity: u32,
         callbacks: Vec<(CallbackId, u32)>,
+        /// Whether it has ended by itself.
+        by_itself: bool,
     },
     /// A loop was destroyed, after its entities.
     RemoveLoop {

@@ -1,4 +1,5 @@
-//! The end of a publisher or client, which comes with its last handle.
+//! The end of a publisher or client, which comes with its last handle, and of a task, which comes
+//! when it has finished.
 //!
 //! A handle may be dropped anywhere: in a callback, in a destructor, and while this very thread has
 //! locked the graph. So the drop only notes the departure; the graph handles it at once if nothing
@@ -16,6 +17,9 @@ pub(crate) enum End {
     Publisher(SourceId),
     /// The entity of a callback.
     Entity(CallbackId),
+    /// The entity of a task, stream or interval, which ends by itself: nothing but the callbacks of
+    /// before decides about that, so the digest of a run leaves it out.
+    Awaited(CallbackId),
 }
 
 /// The ends without handles that a graph has not removed yet. Clones share them.

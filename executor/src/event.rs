@@ -90,6 +90,12 @@ pub enum GraphChange {
         /// The callback.
         callback: CallbackId,
     },
+    /// A task has finished, or a stream or interval was dropped. No part of the digest of a run:
+    /// it follows from the events before.
+    CallbackEnded {
+        /// The callback.
+        callback: CallbackId,
+    },
 }
 
 /// The outcome of a dispatch.

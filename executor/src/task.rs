@@ -16,8 +16,9 @@ pub use state::StateAccess;
 pub use stream::MessageStream;
 
 use crate::context::Context;
+use crate::departure::{Departure, End};
 use crate::entity::{CallbackSpec, Entity, EventSource, Notifier, Outcome};
-use crate::event::{EventId, SourceId};
+use crate::event::{CallbackId, EventId, SourceId};
 use crate::event_loop::CallbackResult;
 use crate::graph::{GoneError, GraphBuilder};
 use crate::lock::lock;
@@ -31,7 +32,8 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Wake, Waker};
 
-/// A spawned task; dropping the handle leaves the task running.
+/// A spawned task; dropping the handle leaves the task running. Its callback leaves the graph when
+/// it has finished.
 #[derive(Clone)]
 pub struct Task(Arc<TaskControl>);
 
@@ -42,6 +44,8 @@ struct TaskControl {
     finished: Flag,
     /// The executors that spin until the task ends.
     awaited_by: Mutex<Vec<StopHandle>>,
+    /// Ends the callback, once.
+    departure: Mutex<Option<Departure>>,
 }
 
 impl TaskControl {
@@ -49,6 +53,8 @@ impl TaskControl {
         self.finished.raise();
         // After the flag is set: a worker that registers later sees the flag.
         lock(&self.awaited_by).iter().for_each(StopHandle::pause);
+        let departure = lock(&self.departure).take();
+        drop(departure); // without that lock, because it may take that of the graph
     }
 }
 
@@ -272,7 +278,8 @@ impl<S: Send + 'static> Node<S> {
         let mut builder = self.builder(&name)?;
         let control = Arc::<TaskControl>::default();
         let source = builder.next_source();
-        self.add_notified(&mut builder, name, &control.notifier);
+        let id = self.add_notified(&mut builder, name, &control.notifier);
+        *lock(&control.departure) = Some(self.graph.departure(&builder, End::Awaited(id)));
         let waker = Waker::from(control.clone());
         let task = Task(control.clone());
         let entity = TaskEntity { control, waker, source, polls: 0, future, requests };
@@ -281,10 +288,15 @@ impl<S: Send + 'static> Node<S> {
     }
 
     /// Adds the callback of an entity that follows, whose events come from `notifier`.
-    fn add_notified(&self, builder: &mut GraphBuilder, name: String, notifier: &Arc<Notifier>) {
+    fn add_notified(
+        &self,
+        builder: &mut GraphBuilder,
+        name: String,
+        notifier: &Arc<Notifier>,
+    ) -> CallbackId {
         let target = builder.next_target(self.event_loop());
         let source = EventSource::Notifier(notifier.clone());
         let spec = CallbackSpec::new(target, source, Arc::default());
-        builder.add_callback(self.event_loop(), name, spec);
+        builder.add_callback(self.event_loop(), name, spec)
     }
 }

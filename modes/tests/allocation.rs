@@ -234,9 +234,34 @@ fn create_and_destroy(executor: &Executor, cycles: u64) {
     .unwrap();
 }
 
+/// Spawns a task in every call of a timer, which awaits a message of a stream and a tick of an
+/// interval of its own. Stops the executor whenever `cycles` more were spawned.
+fn spawn_and_finish(executor: &Executor, cycles: u64) {
+    let node = executor.create_node("root", 0u64).unwrap();
+    let out = node.create_publisher::<u64>("numbers", QoS::default()).unwrap();
+    let mut cycle = every(cycles, executor.stop_handle());
+    let home = node.clone();
+    node.create_timer(Duration::from_micros(20), move |_, _| {
+        let mut numbers = home.create_stream::<u64>("numbers", QoS::default()).unwrap();
+        let mut interval = home.create_interval(Duration::from_micros(10)).unwrap();
+        out.publish(1).unwrap();
+        home.spawn_with_state("once", |state| async move {
+            let number = numbers.next().await;
+            interval.tick().await;
+            state.with(move |sum, _| *sum += *number).await;
+        })
+        .unwrap();
+        cycle();
+    })
+    .unwrap();
+}
+
+/// Adds to an executor what stops it whenever it has made so many more cycles.
+type Create = fn(&Executor, u64);
+
 /// Runs rounds of cycles, and compares the live memory after the first one and at the end.
-fn memory_is_flat(mut executor: Executor, cycles: u64, rounds: u64) {
-    create_and_destroy(&executor, cycles);
+fn memory_is_flat(mut executor: Executor, create: Create, cycles: u64, rounds: u64) {
+    create(&executor, cycles);
     let mut round = || {
         executor.stop_handle().reset();
         executor.spin().unwrap();
@@ -252,14 +277,17 @@ fn memory_is_flat(mut executor: Executor, cycles: u64, rounds: u64) {
 #[test]
 fn entities_that_come_and_go_keep_no_memory() {
     let _turn = turn();
-    executors().into_iter().for_each(|executor| memory_is_flat(executor, 100, 5));
+    for create in [create_and_destroy as Create, spawn_and_finish] {
+        executors().into_iter().for_each(|executor| memory_is_flat(executor, create, 100, 5));
+    }
 }
 
 #[test]
 #[ignore = "slow: a hundred thousand cycles; .ci/run runs it"]
 fn slow_entities_that_come_and_go_a_hundred_thousand_times_keep_no_memory() {
     let _turn = turn();
-    memory_is_flat(Executor::single_core(), 10_000, 10);
+    memory_is_flat(Executor::single_core(), create_and_destroy, 10_000, 10);
+    memory_is_flat(Executor::single_core(), spawn_and_finish, 10_000, 10);
 }
 
 #[test]

@@ -121,6 +121,12 @@ impl Graph {
             }
         })
     }
+
+    /// The departure of an end that is created while the graph runs. One of before the start stays
+    /// with its node: a graph that does not change has the same events whatever it drops.
+    pub(crate) fn late_departure(&self, builder: &GraphBuilder, end: End) -> Option<Departure> {
+        builder.is_frozen().then(|| self.departure(builder, end))
+    }
 }
 
 impl GraphBuilder {
@@ -141,9 +147,7 @@ impl GraphBuilder {
                 place.map(|place| published.swap_remove(place))
             });
         }
-        for RemovedEntity { event_loop, entity, callbacks } in added.removed {
-            running.remove_entity(event_loop, entity, &callbacks);
-        }
+        added.removed.into_iter().for_each(|removed| running.remove_entity(removed));
         added.removed_loops.iter().for_each(|id| running.remove_loop(*id));
         let ended =
             added.removed_nodes.iter().filter_map(|node| running.failures.remove_node(*node));

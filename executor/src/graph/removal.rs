@@ -37,6 +37,8 @@ pub(super) struct RemovedEntity {
     pub(super) event_loop: LoopId,
     pub(super) entity: u32,
     pub(super) callbacks: Vec<CallbackId>,
+    /// Whether it has ended by itself.
+    pub(super) by_itself: bool,
 }
 
 /// A publisher, as the graph knows it.
@@ -94,6 +96,7 @@ impl GraphBuilder {
         match end {
             End::Publisher(source) => self.remove_publisher(source),
             End::Entity(callback) => self.destroy(callback),
+            End::Awaited(callback) => self.remove_entity(callback, true),
         }
     }
 
@@ -136,6 +139,10 @@ impl GraphBuilder {
     /// Removes the entity of `callback`, and those that belong to it, unless that was done.
     /// Logarithmic in the callbacks of its loop, but for the move of their list.
     pub(crate) fn destroy(&mut self, callback: CallbackId) {
+        self.remove_entity(callback, false);
+    }
+
+    fn remove_entity(&mut self, callback: CallbackId, by_itself: bool) {
         let Some(spec) = self.callback_specs.get(callback) else { return };
         let entity = spec.target.entity;
         let event_loop = self.callbacks[callback].event_loop;
@@ -154,7 +161,8 @@ impl GraphBuilder {
             callbacks.iter().for_each(|id| self.directory.remove(*id));
             self.trash.extend(body.take_out(entity));
         } else {
-            self.added.removed.push(RemovedEntity { event_loop, entity, callbacks });
+            let removed = RemovedEntity { event_loop, entity, callbacks, by_itself };
+            self.added.removed.push(removed);
         }
         owners.into_iter().for_each(|owner| self.end_owned(owner));
     }

@@ -1,6 +1,7 @@
 //! The workers of a running graph, as the graph sees them: where each loop is, and the changes that
 //! are being prepared.
 
+use super::removal::RemovedEntity;
 use super::{CallbackSpec, EventSource, LatePlacement, Plan, ReadyOrder};
 use crate::calls::Calls;
 use crate::change::{BodyChange, Change, NewCallback, NewLoop, NewTimer, WorkerLink};
@@ -239,12 +240,14 @@ impl Running {
     }
 
     /// Removes an entity with its callbacks.
-    pub(crate) fn remove_entity(&mut self, of: LoopId, entity: u32, callbacks: &[CallbackId]) {
-        let Place { worker, loop_index, .. } = self.places[of];
+    pub(super) fn remove_entity(&mut self, removed: RemovedEntity) {
+        let RemovedEntity { event_loop, entity, callbacks, by_itself } = removed;
+        let Place { worker, loop_index, .. } = self.places[event_loop];
         callbacks.iter().for_each(|id| self.counters.remove(*id));
-        let tokens = callbacks.iter().filter_map(|id| Some((*id, self.tokens.remove(*id)?)));
+        let tokens = callbacks.into_iter().filter_map(|id| Some((id, self.tokens.remove(id)?)));
         let callbacks = tokens.collect();
-        self.workers[worker].changes.push(Change::RemoveEntity { loop_index, entity, callbacks });
+        let change = Change::RemoveEntity { loop_index, entity, callbacks, by_itself };
+        self.workers[worker].changes.push(change);
     }
 
     /// Removes a loop whose callbacks were removed.

@@ -3,7 +3,7 @@
 use super::*;
 use crate::message::Message;
 use crate::stop::{StopHandle, running_node};
-use crate::time::LiveClock;
+use crate::time::{LiveClock, Time};
 
 fn freeze(graph: &Graph) -> Frozen {
     let workers = vec![graph.info().topological_order()];
@@ -106,6 +106,7 @@ fn tables_do_not_grow_with_names_that_come_and_go() {
     let keeper = graph.create_node("keeper", ()).unwrap();
     let Frozen { mut workers, monitor, .. } = freeze(&graph);
     let _mark = workers[0].enter();
+    workers[0].start(Time::ZERO);
     let (mut before, mut kept) = (None, None);
     for n in 0..cycles {
         let node = graph.create_node(&format!("node_{n}"), ()).unwrap();
@@ -122,9 +123,17 @@ fn tables_do_not_grow_with_names_that_come_and_go() {
         let lifecycle = keeper.lifecycle().create().unwrap();
         let other = keeper.create_publisher::<u16>("misfit", QoS::default()).unwrap();
         assert!(keeper.create_publisher::<u8>("misfit", QoS::default()).is_err());
+        let mut numbers = keeper.create_stream::<u8>(&topic, QoS::keep_all(1)).unwrap();
+        let interval = keeper.create_interval(Duration::from_secs(1)).unwrap();
+        let read = async move {
+            numbers.next().await;
+            drop(interval);
+        };
+        let task = keeper.spawn("read", read).unwrap();
         out.publish(1).unwrap();
         assert!(out.publish(2).is_err(), "it is full");
         while workers[0].dispatch_next().is_some() {}
+        assert!(task.is_finished());
         subscription.destroy();
         // Its topic stays with it, for subscriptions to come.
         let again = keeper.create_subscription(&topic, QoS::keep_all(1), ignore).unwrap();

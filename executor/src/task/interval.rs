@@ -1,6 +1,7 @@
 //! Timers with ticks that a task awaits.
 
 use crate::context::Context;
+use crate::departure::{Departure, End};
 use crate::entity::{CallbackSpec, Entity, Outcome};
 use crate::event::{EventId, SourceId};
 use crate::graph::{CreateTimerError, GoneError};
@@ -28,7 +29,8 @@ pub struct Tick {
     pub missed: u64,
 }
 
-/// A timer whose ticks are awaited in a task.
+/// A timer whose ticks are awaited in a task. The timer ends with it if it was created while the
+/// graph runs, otherwise with the node.
 pub struct Interval {
     timer: Timer,
     clock: NodeClock,
@@ -37,6 +39,7 @@ pub struct Interval {
     shared: Arc<Shared>,
     /// Ticks that were awaited or missed.
     seen: u64,
+    _departure: Option<Departure>,
 }
 
 /// The parts that the event's entity and the interval share, besides the tick between them.
@@ -162,6 +165,7 @@ impl<S: Send + 'static> Node<S> {
         let entity = IntervalEntity { pool, latest: sender, shared: shared.clone(), source };
         builder.add_entity::<S>(self.event_loop(), Box::new(entity));
         let clock = builder.clock().clone();
-        Ok(Interval { timer, clock, latest, shared, seen: 0 })
+        let _departure = self.graph.late_departure(&builder, End::Awaited(id));
+        Ok(Interval { timer, clock, latest, shared, seen: 0, _departure })
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::control::CallbackCounters;
+use crate::departure::{Departure, End};
 use crate::endpoints::Declared;
 use crate::entity::{Entity, Outcome, SubscriptionReceiver};
 use crate::graph::CreateSubscriptionError;
@@ -23,7 +24,8 @@ use std::task::{self, Poll};
 /// that is taken.
 const IN_HAND: usize = 3;
 
-/// The messages of a topic, to be awaited in a task; it never ends.
+/// The messages of a topic, to be awaited in a task; it never ends. The subscription ends with it
+/// if it was created while the graph runs, otherwise with the node.
 ///
 /// The arrival of a message is an event of the loop, and waking the task that awaits it another.
 /// Messages that are not awaited in time are kept by the rules of the subscription's QoS. The loop
@@ -31,6 +33,7 @@ const IN_HAND: usize = 3;
 pub struct MessageStream<M> {
     messages: keep_last::Consumer<Message<M>>,
     shared: Arc<Shared>,
+    _departure: Option<Departure>,
 }
 
 /// The parts that the event's entity and the stream share, besides the messages between them.
@@ -146,6 +149,7 @@ impl<S: Send + 'static> Node<S> {
         let entity =
             StreamEntity { receiver, pool, messages: sender, shared: shared.clone(), counters };
         builder.add_entity::<S>(self.event_loop(), Box::new(entity));
-        Ok(MessageStream { messages, shared })
+        let _departure = self.graph.late_departure(&builder, End::Awaited(callback));
+        Ok(MessageStream { messages, shared, _departure })
     }
 }

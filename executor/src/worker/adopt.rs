@@ -41,8 +41,14 @@ impl Worker {
                 self.add_control(token, loop_index, control, notifier, starts);
             }
             Change::Body(loop_index, change) => change(&mut *self.bodies[loop_index]),
-            Change::RemoveEntity { loop_index, entity, callbacks } => {
+            Change::RemoveEntity { loop_index, entity, callbacks, by_itself } => {
                 self.remove_entity(loop_index, entity, &callbacks);
+                callbacks.into_iter().for_each(|(callback, _)| {
+                    self.record(|_| match by_itself {
+                        true => GraphChange::CallbackEnded { callback },
+                        false => GraphChange::CallbackRemoved { callback },
+                    });
+                });
             }
             Change::RemoveLoop { id, loop_index, ring, retirement } => {
                 self.remove_loop((id, loop_index), ring, retirement);
@@ -166,7 +172,6 @@ impl Worker {
             let (port, remains) = (target.port as usize, remains.clone());
             self.leaving.insert(token, Leaving { callback, port, remains });
             self.discard_arrived(token);
-            self.record(|_| GraphChange::CallbackRemoved { callback });
         }
     }
 

@@ -239,21 +239,7 @@ impl Recorder for Digester {
     }
 
     fn changed(&mut self, change: &GraphChange) {
-        let (event_loop, callback, name) = match change {
-            GraphChange::LoopAdded { event_loop, name } => (*event_loop, CallbackId::NONE, name),
-            GraphChange::CallbackAdded { callback, event_loop, name } => {
-                (*event_loop, *callback, name)
-            }
-            GraphChange::LoopRemoved { event_loop } => (*event_loop, CallbackId(0), &NO_NAME),
-            GraphChange::CallbackRemoved { callback } => (LoopId(u32::MAX), *callback, &NO_NAME),
-            _ => return,
-        };
-        self.flush::<0>();
-        // No dispatch has the callback that is none.
-        let dispatch = Dispatch { event_loop, callback: CallbackId::NONE, ..Dispatch::default() };
-        self.hash.update(&bytes_of(&dispatch));
-        self.hash.update(&callback.0.to_le_bytes());
-        hash_name(&mut self.hash, name);
+        self.hash_change(change);
         if let Some(trace) = &mut self.trace {
             trace.changes.push((trace.records.len(), change.clone()));
         }
@@ -273,6 +259,24 @@ impl Recorder for Digester {
 }
 
 impl Digester {
+    fn hash_change(&mut self, change: &GraphChange) {
+        let (event_loop, callback, name) = match change {
+            GraphChange::LoopAdded { event_loop, name } => (*event_loop, CallbackId::NONE, name),
+            GraphChange::CallbackAdded { callback, event_loop, name } => {
+                (*event_loop, *callback, name)
+            }
+            GraphChange::LoopRemoved { event_loop } => (*event_loop, CallbackId(0), &NO_NAME),
+            GraphChange::CallbackRemoved { callback } => (LoopId(u32::MAX), *callback, &NO_NAME),
+            _ => return,
+        };
+        self.flush::<0>();
+        // No dispatch has the callback that is none.
+        let dispatch = Dispatch { event_loop, callback: CallbackId::NONE, ..Dispatch::default() };
+        self.hash.update(&bytes_of(&dispatch));
+        self.hash.update(&callback.0.to_le_bytes());
+        hash_name(&mut self.hash, name);
+    }
+
     #[inline(never)]
     fn tell_started(&mut self, dispatch: &Dispatch) {
         // Where callbacks take no time, nothing waits: not even from one instant to the next.

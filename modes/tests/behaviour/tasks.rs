@@ -1,7 +1,7 @@
 //! Tasks: futures as ordered as callbacks.
 
 use crate::{Log, entries, in_every_mode, in_every_mode_isolating, log};
-use ringspin_executor::{QoS, RequestError, Time};
+use ringspin_executor::{BoxError, FailurePolicy, GraphChange, QoS, RequestError, Task, Time};
 use ringspin_modes::{Executor, SpinError};
 use ringspin_simulation::Job;
 use std::future::{pending, poll_fn};
@@ -208,6 +208,99 @@ fn a_slow_task_keeps_the_newest_messages() {
     // At 35 ms 2 and 3 are kept, at 70 ms 6 and 7, at 105 ms 9 and 10, at 140 ms 13 and 14.
     assert_eq!(entries(&received), [2, 6, 9, 13]);
     assert_eq!(executor.statistics().overwritten(), 15 - 4 - 2);
+}
+
+/// Ten tasks at a time, each with a stream and an interval, until so many have finished.
+fn spawn_in_turn(executor: &Executor, rounds: u64) {
+    let node = executor.create_node("node", 0u64).unwrap();
+    let out = node.create_publisher::<u64>("numbers", QoS::default()).unwrap();
+    let own = node.clone();
+    node.create_timer(MS / 10, move |round, cx| {
+        out.publish(*round)?;
+        *round += 1;
+        for _ in 0..10 {
+            let mut numbers = own.create_stream::<u64>("numbers", QoS::default())?;
+            let mut interval = own.create_interval(MS / 10)?;
+            own.spawn("once", async move {
+                numbers.next().await;
+                interval.tick().await;
+            })?;
+        }
+        if *round == rounds {
+            cx.cancel_timer();
+            out.publish(*round)?;
+            cx.stop();
+        }
+        Ok::<(), BoxError>(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn finished_tasks_dropped_streams_and_intervals_leave_the_graph() {
+    in_every_mode(|mut executor| {
+        spawn_in_turn(&executor, 100);
+        executor.spin().unwrap();
+        assert_eq!(executor.failures(), []);
+        executor.stop_handle().reset();
+        for _ in 0..10_000 {
+            if executor.graph().info().callbacks.len() == 1 {
+                break;
+            }
+            executor.spin_for(MS / 10).unwrap();
+        }
+        let info = executor.graph().info();
+        assert_eq!(info.callbacks.len(), 1, "{:?}", info.callbacks);
+        // Polls: the first one, and one at least for what it awaits.
+        assert!(executor.statistics().dispatched() >= 100 + 1_000 * 3);
+    });
+}
+
+#[test]
+fn task_that_fails_panics_or_is_cancelled_leaves_the_graph() {
+    in_every_mode(|executor| {
+        let mut executor = executor.with_failure_policy(FailurePolicy::IsolateNode);
+        let node = executor.graph().create_restartable_node("node", 3, || ()).unwrap();
+        let fail = node.spawn("fail", async { Err::<(), _>("no luck") }).unwrap();
+        let panics = node.spawn("panic", async { panic!("at once") }).unwrap();
+        let cancelled = node.spawn("wait", pending::<()>()).unwrap();
+        let canceller = cancelled.clone();
+        let tasks = [fail, panics, cancelled];
+        let ends = tasks.clone();
+        node.create_timer(MS, move |_, cx| {
+            canceller.cancel();
+            if ends.iter().all(Task::is_finished) {
+                cx.stop();
+            }
+        })
+        .unwrap();
+        executor.spin().unwrap();
+        assert_eq!(executor.failures().len(), 2);
+        assert_eq!(executor.graph().info().callbacks.len(), 1);
+    });
+}
+
+#[test]
+fn end_of_a_task_is_in_the_trace_and_not_in_the_digest() {
+    let run = |ends: bool| {
+        let mut executor = Executor::deterministic(Default::default()).with_trace();
+        let node = executor.create_node("node", ()).unwrap();
+        let task = async move {
+            if !ends {
+                pending::<()>().await;
+            }
+        };
+        node.spawn("once", task).unwrap();
+        node.create_one_shot_timer(MS, |_, _| ()).unwrap();
+        executor.spin().unwrap();
+        (executor.digest().unwrap(), executor.take_trace().unwrap())
+    };
+    let ((ended, trace), (going_on, same)) = (run(true), run(false));
+    assert_eq!(ended, going_on);
+    let [(1, GraphChange::CallbackEnded { callback })] = trace.changes[..] else {
+        panic!("{:?}", trace.changes)
+    };
+    assert_eq!((callback, &same.changes[..]), (trace.records[0].dispatch.callback, &[][..]));
 }
 
 #[test]

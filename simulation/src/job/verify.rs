@@ -327,6 +327,7 @@ pub(super) fn describe_changes(trace: &Trace) -> Vec<(usize, String)> {
         GraphChange::CallbackRemoved { callback } => {
             format!("callback {} was destroyed", callback.0)
         }
+        GraphChange::CallbackEnded { callback } => format!("callback {} ended", callback.0),
         other => format!("{other:?}"),
     };
     trace.changes.iter().map(|(after, change)| (*after, describe(change))).collect()

@@ -18,7 +18,6 @@ pub(super) struct Task {
     has_waker: bool,
     noticed: bool,
     cancelled: bool,
-    finished: bool,
 }
 
 impl Reference<'_> {
@@ -63,7 +62,6 @@ impl Reference<'_> {
             has_waker: false,
             noticed: true,
             cancelled: false,
-            finished: false,
         });
     }
 
@@ -90,18 +88,15 @@ impl Reference<'_> {
             return;
         }
         task.noticed = false;
-        if task.finished {
-            return;
-        }
         let (callback, event) = (task.callback, (task.source, task.polls));
         task.polls += 1;
         if task.cancelled {
-            task.finished = true;
+            self.callbacks[callback].is_gone = true;
             self.record(callback, event);
             return;
         }
         task.has_waker = true;
         let finished = self.call_back(callback, event).finish;
-        self.tasks[n].finished = finished;
+        self.callbacks[callback].is_gone |= finished;
     }
 }

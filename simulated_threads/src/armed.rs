@@ -35,7 +35,7 @@ unsafe extern "C" fn begin(_: c_int, arguments: *const *const c_char, _: *const 
     // SAFETY: the loader passes the arguments of the program.
     unsafe { fix_addresses(arguments) };
     scheduler::register();
-    let world = World::new(settings, true, |stuck| os::die(&stuck.to_string()));
+    let world = World::new(settings, true, None, |stuck| os::die(&stuck.to_string()));
     let world: &'static World = Box::leak(Box::new(world));
     os::stay_on_this_core();
     watchdog::watch(world);

@@ -8,7 +8,8 @@
 //!
 //! * A whole program: link this crate (`use ringspin_simulated_threads as _;`) and start the
 //!   program with `RINGSPIN_MODE=deterministic`. Without that it runs as usual.
-//! * A test: [`run`] gives a function a world of its own. Tests may run in parallel.
+//! * A test: [`run`] gives a function a world of its own; worlds of parallel tests take turns.
+//! * [`explore`](explore()) looks for an order of threads in which a function fails.
 //!
 //! ```
 //! use std::sync::mpsc;
@@ -36,6 +37,7 @@
 //! | `settings` | [`Settings`] |
 //! | `armed` | a world for a whole program |
 //! | `test_world` | [`run`] |
+//! | `explore`, `choice` | [`explore`](explore()): other orders of threads |
 //! | `world` | which thread runs next, and what time it is |
 //! | `turn` | handing over from thread to thread |
 //! | `current` | the world of a thread |
@@ -58,8 +60,10 @@ compile_error!(
 );
 
 mod armed;
+mod choice;
 mod current;
 mod descriptors;
+mod explore;
 mod interpose;
 mod original;
 mod os;
@@ -72,6 +76,7 @@ mod turn;
 mod watchdog;
 mod world;
 
+pub use explore::{ExploreError, Found, explore};
 pub use report::Stuck;
 pub use settings::Settings;
 pub use test_world::run;

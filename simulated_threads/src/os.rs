@@ -34,6 +34,13 @@ pub(crate) fn futex_wake(word: &AtomicU32) {
     unsafe { syscall(libc::SYS_futex, arguments) };
 }
 
+/// The value of the futex at an address for which a thread waits.
+pub(crate) fn futex_value(address: usize) -> u32 {
+    let word = std::ptr::with_exposed_provenance::<AtomicU32>(address);
+    // SAFETY: the thread that waits keeps the word alive.
+    unsafe { &*word }.load(std::sync::atomic::Ordering::SeqCst)
+}
+
 /// The number of the calling thread in the operating system.
 pub(crate) fn this_thread() -> pid_t {
     // SAFETY: takes no argument.

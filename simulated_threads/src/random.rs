@@ -10,6 +10,12 @@ impl Random {
         Self(mix(seed ^ 0x7269_6e67_7370_696e))
     }
 
+    /// A number less than `end`, which is not zero.
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
+        // The high half of the product: Lemire, ACM TOMACS 29 (2019), without the rejection.
+        ((u128::from(self.next()) * u128::from(end)) >> 64) as u64
+    }
+
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mix(self.0)

@@ -45,15 +45,11 @@ impl fmt::Display for Wait {
         match self {
             Self::Nothing => write!(f, "can run"),
             Self::Sleep => write!(f, "sleeps"),
-            Self::Futex(address) => write!(
-                f,
-                "waits for a lock, a channel, a task or a parked thread's wake-up (futex \
-                 {address:#x})"
-            ),
-            Self::Lock(address) => write!(f, "waits for a lock of C code at {address:#x}"),
-            Self::Condition(address) => {
-                write!(f, "waits for a condition variable of C code at {address:#x}")
+            Self::Futex(_) => {
+                write!(f, "waits for a lock, a channel, a task, or to be unparked")
             }
+            Self::Lock(_) => write!(f, "waits for a lock of C code"),
+            Self::Condition(_) => write!(f, "waits for a condition variable of C code"),
             Self::Join(number) => write!(f, "waits for the end of thread {number}"),
             Self::Descriptors => write!(f, "waits for descriptors"),
             Self::Idle => write!(f, "waits for events of an executor"),

@@ -1,10 +1,12 @@
 //! A world for a function.
 
+use crate::choice::Order;
 use crate::report::Stuck;
 use crate::settings::Settings;
 use crate::turn::Turn;
 use crate::world::World;
 use crate::{current, interpose, os, scheduler, watchdog};
+use ringspin_modes::Deviation;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -13,11 +15,11 @@ use std::thread;
 /// returns.
 ///
 /// Threads that it creates, and those that they create, belong to the world. What still runs when
-/// it returns stands still from then on. Worlds are independent of each other, so tests in one
-/// process may run in parallel; but threads that the process shares, as rayon's global pool does,
-/// belong to the world that uses them first, and no other one can wait for them. The layout of the
-/// address space is that of the process: what depends on addresses differs from run to run, unless
-/// the whole process runs in a world.
+/// it returns stands still from then on. Tests in one process may run in parallel: their worlds take
+/// turns. Threads that the process shares, as those of rayon's global pool, belong to the world that
+/// uses them first, and no other one can wait for them. The layout of the address space is that of
+/// the process: what depends on addresses differs from run to run, unless the whole process runs in
+/// a world.
 ///
 /// On a thread that is in a world already, `function` is just called.
 ///
@@ -37,6 +39,15 @@ where
 enum Outcome<R> {
     Returned(thread::Result<R>),
     Stuck(Stuck),
+}
+
+/// The choices among threads in a world.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Choices {
+    /// How many there were.
+    pub(crate) made: u64,
+    /// Those that did not take the first candidate.
+    pub(crate) deviations: Vec<Deviation>,
 }
 
 /// Where the outcome is put, and the turn of the thread that waits for it in real time.
@@ -72,10 +83,29 @@ impl Settings {
         if current::current().is_some() {
             return Ok(function());
         }
+        match self.run_in_order(None, function).1 {
+            Ok(Ok(result)) => Ok(result),
+            Ok(Err(panic)) => resume_unwind(panic),
+            Err(stuck) => Err(stuck),
+        }
+    }
+
+    /// Calls `function` in a world of its own, in which threads run in this order.
+    pub(crate) fn run_in_order<R>(
+        self,
+        order: Option<Order>,
+        function: impl FnOnce() -> R + Send + 'static,
+    ) -> (Choices, Result<thread::Result<R>, Stuck>)
+    where
+        R: Send + 'static,
+    {
+        // Worlds of one process share its locks, as that of the standard output.
+        static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+        let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         scheduler::register();
         let place = Arc::new(Place { outcome: Mutex::new(None), over: Turn::default() });
         let stuck = place.clone();
-        let world = World::new(self, false, move |why| stuck.put(Outcome::Stuck(why)));
+        let world = World::new(self, false, order, move |why| stuck.put(Outcome::Stuck(why)));
         // Its threads may stand still in it for the rest of the process.
         let world: &'static World = Box::leak(Box::new(world));
         watchdog::watch(world);
@@ -85,19 +115,16 @@ impl Settings {
             interpose::adopt(world);
             let result = catch_unwind(AssertUnwindSafe(function));
             current::leave();
-            world.end_all();
             returned.put(Outcome::Returned(result));
         };
         let name = thread::current().name().unwrap_or("main").to_owned();
         thread::Builder::new().name(name).spawn(first).expect("a thread for the world");
-        match place.take() {
-            Some(Outcome::Returned(Ok(result))) => Ok(result),
-            Some(Outcome::Returned(Err(panic))) => resume_unwind(panic),
-            Some(Outcome::Stuck(stuck)) => {
-                world.end_all();
-                Err(stuck)
-            }
-            None => unreachable!("the turn is given with an outcome"),
-        }
+        let outcome = place.take().expect("the turn is given with an outcome");
+        world.end_all();
+        let result = match outcome {
+            Outcome::Returned(result) => Ok(result),
+            Outcome::Stuck(stuck) => Err(stuck),
+        };
+        (world.choices(), result)
     }
 }

@@ -4,14 +4,18 @@
 //! for the longest time. When no thread is ready, time jumps to the earliest deadline. Nothing here
 //! is unsafe: the functions of libc that become these waits are in `interpose`.
 
+use crate::choice::{Chooser, Order};
 use crate::descriptors::Descriptors;
+use crate::os;
 use crate::random::Random;
 use crate::report::Stuck;
 use crate::settings::Settings;
+use crate::test_world::Choices;
 use crate::turn::Turn;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::time::Duration;
 
 /// Nanoseconds of simulated time since 1970.
 pub(crate) type Nanos = u64;
@@ -75,6 +79,8 @@ struct Seat {
     /// Its `pthread_t`.
     handle: Option<usize>,
     wait: Wait,
+    /// The futex for which it waits, or waited before, and its value at the begin.
+    futex: Option<(usize, u32)>,
     /// The order of its wait among all waits.
     since: u64,
     deadline: Nanos,
@@ -99,6 +105,10 @@ struct State {
     deadlines: BTreeSet<(Nanos, u64, Slot)>,
     descriptors: Descriptors,
     random: Random,
+    /// Chooses the next thread, if it is not the first that is ready.
+    chooser: Option<Chooser>,
+    /// Whether the first thread that is ready is the one that runs.
+    is_passed: bool,
     /// Calls at this instant that read the clock or yield.
     idle_calls: u32,
     instant_switches: u64,
@@ -120,16 +130,20 @@ pub(crate) struct World {
     settings: Settings,
     /// Whether all threads of the process are in this world.
     is_alone: bool,
+    /// Whether a thread can lose its turn where it does not wait.
+    is_explored: bool,
     on_time: Mutex<Vec<OnTime>>,
     on_stuck: Box<dyn Fn(Stuck) + Send + Sync>,
 }
 
 impl World {
     /// A world without threads. `on_stuck` is called by the last thread that ran, once none can go
-    /// on; the world `is_alone` if it has all threads of the process.
+    /// on; the world `is_alone` if it has all threads of the process. Without an `order`, the thread
+    /// runs next that has been ready for the longest time.
     pub(crate) fn new(
         settings: Settings,
         is_alone: bool,
+        order: Option<Order>,
         on_stuck: impl Fn(Stuck) + Send + Sync + 'static,
     ) -> Self {
         let state = State {
@@ -144,6 +158,8 @@ impl World {
             deadlines: BTreeSet::new(),
             descriptors: Descriptors::default(),
             random: Random::new(settings.seed),
+            is_passed: false,
+            chooser: order.as_ref().map(|order| Chooser::new(order, settings.seed)),
             idle_calls: 0,
             instant_switches: 0,
             hash: 0,
@@ -158,6 +174,7 @@ impl World {
             sockets: AtomicU64::new(0),
             settings,
             is_alone,
+            is_explored: order.is_some(),
             on_time: Mutex::default(),
             on_stuck: Box::new(on_stuck),
         }
@@ -242,13 +259,14 @@ impl World {
         let number = state.created;
         state.created += 1;
         if !is_ready {
-            self.running.store(crate::os::this_thread(), Ordering::Relaxed);
+            self.running.store(os::this_thread(), Ordering::Relaxed);
         }
         let seat = Seat {
             number,
             turn: turn.clone(),
             handle: None,
             wait: Wait::Nothing,
+            futex: None,
             since: 0,
             deadline: NEVER,
             woken: Woken::Ready,
@@ -314,6 +332,18 @@ impl World {
         self.state().seat(me).woken
     }
 
+    /// Waits like [`wait`](Self::wait) for the futex at `address`, which has this value.
+    pub(crate) fn wait_for_futex(
+        &self,
+        me: Slot,
+        address: usize,
+        value: u32,
+        deadline: Nanos,
+    ) -> Woken {
+        self.state().seat_mut(me).futex = Some((address, value));
+        self.wait(me, Wait::Futex(address), deadline)
+    }
+
     /// Sleeps until `deadline`; others run, also if it has come.
     pub(crate) fn sleep(&self, me: Slot, deadline: Nanos) {
         match deadline > self.now() {
@@ -341,8 +371,35 @@ impl World {
         self.switch(me, state);
     }
 
+    /// The thread at `me` could go on; in an exploration another one may run first.
+    #[inline]
+    pub(crate) fn pass(&self, me: Slot) {
+        if self.is_explored {
+            self.lose_turn(me);
+        }
+    }
+
+    #[cold]
+    fn lose_turn(&self, me: Slot) {
+        let mut state = self.state();
+        if !state.ready.is_empty() {
+            state.ready.push_front(me);
+            state.is_passed = true;
+            self.switch(me, state);
+        }
+    }
+
+    /// The choices among threads so far.
+    pub(crate) fn choices(&self) -> Choices {
+        let state = self.state();
+        let made = state.chooser.as_ref().map(Chooser::made);
+        made.map(|(made, deviations)| Choices { made, deviations: deviations.to_vec() })
+            .unwrap_or_default()
+    }
+
     /// Reads the clock for the thread at `me`.
     pub(crate) fn read_clock(&self, me: Slot) -> Nanos {
+        self.pass(me);
         if self.state().passes_time() {
             self.sleep(me, self.now() + IDLE_CALL);
         }
@@ -394,7 +451,7 @@ impl World {
             if state.instant_switches.is_multiple_of(POLL_INTERVAL) || state.ready.is_empty() {
                 state.poll();
             }
-            if let Some(next) = state.next() {
+            if let Some(next) = state.next(self.now()) {
                 state.instant_switches += 1;
                 let (number, turn) = (state.seat(next).number, state.seat(next).turn.clone());
                 state.hash = mix(mix(state.hash ^ self.now()) ^ number);
@@ -402,12 +459,10 @@ impl World {
                 if state.instant_switches < INSTANT_SWITCHES_MAX {
                     return Some(turn);
                 }
-                let stuck = state.stuck(self.now(), true);
-                drop(state);
-                (self.on_stuck)(stuck);
-                return None;
+                return self.stop(state, true);
             }
             match state.next_deadline() {
+                _ if !self.is_alone && self.wake_from_outside(&mut state) => {}
                 Some(deadline) => {
                     if deadline > self.now() {
                         self.now.store(deadline, Ordering::Relaxed);
@@ -417,14 +472,49 @@ impl World {
                     state.expire(deadline);
                 }
                 None if state.tell_idle() => {}
-                None => {
-                    let stuck = state.stuck(self.now(), false);
-                    drop(state);
-                    (self.on_stuck)(stuck);
-                    return None;
-                }
+                None => return self.stop(state, false),
             }
         }
+    }
+}
+
+/// How often a world without a deadline looks for a wake-up from outside, and how long it rests in
+/// real time before each look.
+const LOOKS: u32 = 200;
+const REST: Duration = Duration::from_millis(1);
+
+impl World {
+    /// Wakes the threads whose futexes have changed though none of this world has woken them: a
+    /// thread outside has, as one that prints a test's result and holds the standard output. When
+    /// no thread waits for a time, there may be one that is about to.
+    fn wake_from_outside(&self, state: &mut State) -> bool {
+        let looks = if state.next_deadline().is_none() { LOOKS } else { 1 };
+        for look in 0..looks {
+            if look > 0 {
+                os::sleep(REST);
+            }
+            let changed = |slot: &Slot| {
+                let seat = state.seat(*slot);
+                let futex = seat.futex.filter(|_| matches!(seat.wait, Wait::Futex(_)));
+                futex.is_some_and(|(address, value)| os::futex_value(address) != value)
+            };
+            let changed: Vec<_> = state.waiting.values().copied().filter(changed).collect();
+            if !changed.is_empty() {
+                changed.iter().for_each(|slot| state.resume(*slot, Woken::Ready));
+                return true;
+            }
+        }
+        false
+    }
+
+    /// No thread runs any more.
+    fn stop(&self, state: MutexGuard<'_, State>, is_livelock: bool) -> Option<Arc<Turn>> {
+        let seats = state.seats.iter().flatten();
+        let threads = seats.map(|seat| (seat.number, seat.turn.thread(), seat.wait));
+        let threads = threads.collect();
+        drop(state); // their names are read from files, which are closed
+        (self.on_stuck)(Stuck::new(self.now(), is_livelock, threads));
+        None
     }
 }
 
@@ -471,10 +561,21 @@ impl State {
         woken.len()
     }
 
+    /// Takes the next thread of those that are ready and not idle.
+    fn choose(&mut self, now: Nanos) -> Option<Slot> {
+        let runs = std::mem::take(&mut self.is_passed);
+        let Some(chooser) = self.chooser.as_mut().filter(|_| self.ready.len() > 1) else {
+            return self.ready.pop_front();
+        };
+        let number = |slot: &Slot| self.seats[*slot].as_ref().map_or(0, |seat| seat.number);
+        let numbers: Vec<_> = self.ready.iter().map(number).collect();
+        self.ready.remove(chooser.choose(now, &numbers, runs))
+    }
+
     /// Takes the next thread that is ready. Schedulers are, as soon as no other one is, and others
     /// ran.
-    fn next(&mut self) -> Option<Slot> {
-        if let Some(slot) = self.ready.pop_front() {
+    fn next(&mut self, now: Nanos) -> Option<Slot> {
+        if let Some(slot) = self.choose(now) {
             self.runs += 1;
             return Some(slot);
         }
@@ -529,12 +630,6 @@ impl State {
     fn passes_time(&mut self) -> bool {
         self.idle_calls += 1;
         self.idle_calls > IDLE_CALLS_MAX
-    }
-
-    fn stuck(&self, now: Nanos, is_livelock: bool) -> Stuck {
-        let seats = self.seats.iter().flatten();
-        let threads = seats.map(|seat| (seat.number, seat.turn.thread(), seat.wait));
-        Stuck::new(now, is_livelock, threads.collect())
     }
 }
 

@@ -61,6 +61,7 @@ unsafe fn lock_mutex(
     mutex: *mut pthread_mutex_t,
     deadline: Nanos,
 ) -> c_int {
+    world.pass(me);
     // SAFETY: the caller's promise.
     take(world, me, mutex.addr(), deadline, || unsafe { try_mutex(mutex) })
 }
@@ -221,14 +222,16 @@ interpose! {
     }
 
     /// Wakes a thread that waits for a condition variable.
-    fn pthread_cond_signal(condition: *mut pthread_cond_t) -> c_int = |world, _| {
+    fn pthread_cond_signal(condition: *mut pthread_cond_t) -> c_int = |world, me| {
         world.wake(Wait::Condition(condition.addr()), 1);
+        world.pass(me);
         0
     }
 
     /// Wakes all threads that wait for a condition variable.
-    fn pthread_cond_broadcast(condition: *mut pthread_cond_t) -> c_int = |world, _| {
+    fn pthread_cond_broadcast(condition: *mut pthread_cond_t) -> c_int = |world, me| {
         world.wake(Wait::Condition(condition.addr()), usize::MAX);
+        world.pass(me);
         0
     }
 

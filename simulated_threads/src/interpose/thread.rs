@@ -78,7 +78,7 @@ interpose! {
         attributes: *const pthread_attr_t,
         routine: Routine,
         argument: *mut c_void,
-    ) -> c_int = |world, _| {
+    ) -> c_int = |world, me| {
         let (slot, turn) = world.add(true);
         let start = Box::into_raw(Box::new(Start { world, slot, turn, routine, argument }));
         let create = original!(
@@ -96,6 +96,7 @@ interpose! {
                 drop(unsafe { Box::from_raw(start) });
             }
         }
+        world.pass(me);
         result
     }
 

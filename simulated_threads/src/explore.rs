@@ -1,0 +1,216 @@
+//! Exploration of the orders in which threads can run.
+
+use crate::choice::Order;
+use crate::settings::Settings;
+use crate::test_world::Choices;
+use ringspin_modes::{Deviation, Schedule, ScheduleError};
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+use thiserror::Error;
+
+/// The environment variable with the only schedule to run.
+const VARIABLE: &str = "RINGSPIN_SCHEDULE";
+
+/// How many runs shrink a schedule at most.
+const SHRINK_RUNS_MAX: u64 = 300;
+
+/// The number of events whose order a bug depends on, that is looked for: four for a deadlock of
+/// two locks, less the order that comes by itself.
+const DEPTH: u32 = 3;
+
+/// Runs `function` in up to `runs` worlds, in each of which threads run in another order.
+///
+/// A thread can lose its turn at each call that a world sees: waits and wake-ups, creation of
+/// threads, locks of C code, readings of clocks; not at a lock of Rust that is free, and not
+/// between two atomic operations. The first run that fails, by a panic of `function` or because it
+/// is [stuck](crate::Stuck), is shrunk to the fewest deviations from the usual order with which it
+/// fails in the same way. With `RINGSPIN_SCHEDULE` in the environment, only that schedule is run.
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+/// use std::thread;
+/// use std::time::Instant;
+///
+/// // Two threads that lock in different orders.
+/// let found = ringspin_simulated_threads::explore(1000, || {
+///     let (left, right) = (Arc::new(Mutex::new(0)), Arc::new(Mutex::new(0)));
+///     let lock_both = |first: Arc<Mutex<i32>>, second: Arc<Mutex<i32>>| {
+///         move || {
+///             let first = first.lock();
+///             let _now = Instant::now(); // another thread may run from here
+///             let second = second.lock();
+///             drop((first, second));
+///         }
+///     };
+///     let other = thread::spawn(lock_both(left.clone(), right.clone()));
+///     lock_both(right, left)();
+///     other.join().unwrap();
+/// });
+/// assert!(found.unwrap_err().to_string().contains("deadlock"));
+/// ```
+///
+/// # Errors
+/// [`ExploreError`]: the failure, and the schedule that repeats it.
+pub fn explore(runs: u64, function: impl Fn() + Send + Sync + 'static) -> Result<(), ExploreError> {
+    Settings::default().explore(runs, function)
+}
+
+/// The function that is explored.
+type Function = Arc<dyn Fn() + Send + Sync>;
+
+impl Settings {
+    /// Explores orders as [`explore`] does, with these settings; run number `n`, from zero, has the
+    /// seed of the settings plus `n`.
+    ///
+    /// # Errors
+    /// [`ExploreError`].
+    pub fn explore(
+        self,
+        runs: u64,
+        function: impl Fn() + Send + Sync + 'static,
+    ) -> Result<(), ExploreError> {
+        let function: Function = Arc::new(function);
+        if let Some(text) = std::env::var_os(VARIABLE) {
+            return self.repeat(text.to_string_lossy().parse()?, &function);
+        }
+        let mut steps = 0;
+        for n in 0..runs {
+            let settings = Self { seed: self.seed.wrapping_add(n), ..self.clone() };
+            let order = match n {
+                0 => Order::Scripted(Schedule::default()),
+                n if n % 2 == 0 => Order::Shuffle,
+                _ => Order::Priorities { depth: DEPTH, steps },
+            };
+            let (choices, failure) = settings.run_once(&function, order);
+            steps = steps.max(choices.made);
+            if let Some(failure) = failure {
+                let found = settings.shrink(&function, n + 1, choices.deviations, failure);
+                return Err(Box::new(found).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs the function with this schedule only.
+    fn repeat(self, schedule: Schedule, function: &Function) -> Result<(), ExploreError> {
+        let seed = schedule.seed.unwrap_or(self.seed);
+        let order = Order::Scripted(schedule.clone());
+        let (choices, failure) = Self { seed, ..self }.run_once(function, order);
+        match failure {
+            Some(failure) => {
+                let deviations = schedule.deviations.len();
+                Err(Box::new(Found { runs: 1, deviations, schedule, failure }).into())
+            }
+            None if choices.deviations.len() < schedule.deviations.len() => {
+                Err(ExploreError::NotApplied(schedule.to_string()))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Runs the function in a world; the choices, and the failure in words.
+    fn run_once(&self, function: &Function, order: Order) -> (Choices, Option<String>) {
+        let function = function.clone();
+        let (choices, result) = self.clone().run_in_order(Some(order), move || function());
+        let failure = match result {
+            Ok(Ok(())) => None,
+            Ok(Err(panic)) => Some(message(&*panic)),
+            Err(stuck) => Some(stuck.to_string()),
+        };
+        (choices, failure)
+    }
+
+    /// Removes deviations as long as the run fails in the same way: halves, quarters, and so on.
+    ///
+    /// Delta debugging without its subsets, only its complements: Zeller and Hildebrandt,
+    /// "Simplifying and isolating failure-inducing input", IEEE Transactions on Software
+    /// Engineering 28 (2002).
+    fn shrink(
+        &self,
+        function: &Function,
+        runs: u64,
+        all: Vec<Deviation>,
+        mut failure: String,
+    ) -> Found {
+        let (deviations, seed) = (all.len(), Some(self.seed));
+        let schedule = |deviations: &[Deviation]| Schedule {
+            seed,
+            deviations: deviations.to_vec(),
+            ..Schedule::default()
+        };
+        let (mut kept, mut tries) = (all, 0);
+        let mut length = kept.len();
+        while length > 0 && tries < SHRINK_RUNS_MAX {
+            let (mut from, before) = (0, kept.len());
+            while from < kept.len() && tries < SHRINK_RUNS_MAX {
+                let mut fewer = kept.clone();
+                fewer.drain(from..kept.len().min(from + length));
+                tries += 1;
+                match self.run_once(function, Order::Scripted(schedule(&fewer))) {
+                    (_, Some(other)) if kind(&other) == kind(&failure) => {
+                        (kept, failure) = (fewer, other);
+                    }
+                    _ => from += length,
+                }
+            }
+            // Without one deviation, another one may be needless as well.
+            length = if length == 1 && kept.len() < before { 1 } else { length / 2 };
+        }
+        Found { runs, deviations, schedule: schedule(&kept), failure }
+    }
+}
+
+/// The part of a failure's text that is the same whenever it comes.
+fn kind(failure: &str) -> &str {
+    let line = failure.lines().next().unwrap_or_default();
+    line.split(" at ").next().unwrap_or_default()
+}
+
+fn message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or(panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("a panic without a text").into()
+}
+
+/// The error of an exploration.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ExploreError {
+    /// A run failed.
+    #[error(transparent)]
+    Found(#[from] Box<Found>),
+    /// The function has other choices than `RINGSPIN_SCHEDULE`.
+    #[error("{VARIABLE}='{0}' was not followed: the function has other choices; explore again")]
+    NotApplied(String),
+    /// `RINGSPIN_SCHEDULE` is not a schedule.
+    #[error("{VARIABLE}: {0}")]
+    Schedule(#[from] ScheduleError),
+}
+
+/// A run that failed, and how to repeat it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The number of runs up to the one that failed, with it.
+    pub runs: u64,
+    /// How often that run deviated from the usual order.
+    pub deviations: usize,
+    /// The seed, and the deviations that are enough for the failure.
+    pub schedule: Schedule,
+    /// The failure with that schedule.
+    pub failure: String,
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { runs, deviations, schedule, failure } = self;
+        let enough = schedule.deviations.len();
+        write!(
+            f,
+            "{failure}\nin run {runs}; {enough} of its {deviations} deviations from the usual \
+             order are enough: repeat it with {VARIABLE}='{schedule}'"
+        )
+    }
+}
+
+impl std::error::Error for Found {}

@@ -168,7 +168,8 @@ impl From<Timeline> for Parts {
 
 impl Timeline {
     /// Merges the [`TimelineRecorder`]s among `recorders`, which belong to the workers of an
-    /// executor of the given graph and mode. Simulated times count from zero, live ones from the
+    /// executor of the given graph and mode. Of callbacks that are gone it has the calls, of loops
+    /// that are gone nothing. Simulated times count from zero, live ones from the
     /// first callback. O(n log n) in the callbacks.
     ///
     /// # Errors
@@ -188,11 +189,22 @@ impl Timeline {
             _ => kept().map(|(dispatch, _)| dispatch.time).min().unwrap_or_default(),
         };
         let since = |time: Time| time.as_nanos().saturating_sub(origin.as_nanos());
-        let index_of: Table<CallbackId, usize> = info.callbacks.keys().zip(0..).collect();
+        let callback = |of: &Arc<CallbackInfo>| TimelineCallback {
+            event_loop: info.loops[of.event_loop].full_name(),
+            name: of.name.clone(),
+        };
+        let mut callbacks: Vec<_> = info.callbacks.values().map(callback).collect();
+        let mut index_of: Table<CallbackId, usize> = info.callbacks.keys().zip(0..).collect();
         let span = |(dispatch, end): &(Dispatch, Time)| {
+            let of = info.loops.get(dispatch.event_loop)?;
+            let gone = || {
+                let (event_loop, name) = (of.full_name(), info.name_of(dispatch.callback));
+                callbacks.push(TimelineCallback { event_loop, name });
+                callbacks.len() - 1
+            };
             Some(Span {
-                lane: lane_of[dispatch.event_loop],
-                callback: *index_of.get(dispatch.callback)?,
+                lane: *lane_of.get(dispatch.event_loop)?,
+                callback: *index_of.get_or_insert_with(dispatch.callback, gone),
                 start_ns: since(dispatch.time),
                 end_ns: since(*end).max(since(dispatch.time)),
                 source: dispatch.event.source.0,
@@ -201,14 +213,10 @@ impl Timeline {
         };
         let mut spans: Vec<_> = kept().filter_map(span).collect();
         spans.sort_by_key(|span| (span.start_ns, span.lane));
-        let callback = |of: &Arc<CallbackInfo>| TimelineCallback {
-            event_loop: info.loops[of.event_loop].full_name(),
-            name: of.name.clone(),
-        };
         Ok(Self(Parts {
             origin_ns: origin.as_nanos(),
             lanes,
-            callbacks: info.callbacks.values().map(callback).collect(),
+            callbacks,
             spans,
             displaced: recorders.iter().map(|recorder| recorder.displaced).sum(),
         }))

@@ -69,6 +69,24 @@ fn a_simulated_run_has_its_durations_on_the_cores_of_its_mapping() {
 }
 
 #[test]
+fn calls_of_callbacks_that_are_gone_stay() {
+    let mut executor = Executor::deterministic(Simulation::default())
+        .with_recorders(|_, _| TimelineRecorder::new(9));
+    let node = executor.create_node("node", ()).unwrap();
+    node.spawn("once", async {}).unwrap();
+    let guest = executor.create_node("guest", ()).unwrap();
+    let own = guest.clone();
+    guest.create_timer(MS, move |_, _| own.destroy()).unwrap();
+    executor.spin().unwrap();
+    let info = executor.graph().info();
+    let mode = Mode::Deterministic(Default::default());
+    let timeline = Timeline::of(executor.take_recorders(), &info, &mode).unwrap();
+    let [span] = timeline.spans() else { panic!("{timeline:?}") };
+    let of = timeline.callback(span);
+    assert_eq!((&*of.event_loop, &*of.name), ("/node", "callback 0 (destroyed)"));
+}
+
+#[test]
 fn each_thread_of_a_core_is_a_lane() {
     let mapping = Mapping::new().thread(4, 9, ["sink"]).default_core(4);
     let timeline = run(&simulated(Cores::Mapped(mapping.core(4, ["source"]))), 100);

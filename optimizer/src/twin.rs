@@ -19,6 +19,10 @@
 //! late. The simulated time of a variant is a multiple of the common period of all timers, if the
 //! horizon is that long, so that every coincidence of timers counts equally.
 //!
+//! Nodes that come and go do so in the twin as well: their callbacks take the durations of the
+//! profile, which has them as `later`, on the first core, or with their node. Only what is there at
+//! the start is assigned.
+//!
 //! The callbacks run unchanged, but their own work would take real time and is already part of the
 //! durations: give the twin a graph that leaves it out.
 
@@ -39,8 +43,8 @@ use crate::loads::{Edge, Loads, LoopLoad};
 use costs::{Costs, Crossing};
 use phases::Shift;
 use ringspin_executor::{
-    BoxError, CallbackId, Completion, Dispatch, Graph, GraphInfo, LoopId, Recorder, Statistics,
-    Table, Time, Timer,
+    BoxError, CallbackId, CallbackStatistics, Completion, Dispatch, Graph, GraphChange, GraphInfo,
+    LoopId, Recorder, Statistics, Table, Time, Timer,
 };
 use ringspin_modes::names::callback_labels;
 use ringspin_modes::{
@@ -89,6 +93,8 @@ pub struct Twin<'a> {
     chains: Vec<Chain>,
     paths: Vec<ChainPath>,
     simulation: Simulation,
+    /// Whether the graph has nodes that come later.
+    has_later: bool,
     crossing: Vec<Crossing>,
     assumptions: Vec<String>,
     /// Input of the worst-case analysis.
@@ -105,6 +111,9 @@ pub struct Twin<'a> {
     horizon: Duration,
     variants: u32,
 }
+
+/// The core of nodes that come later.
+const FIRST_CORE: usize = 0;
 
 type Build<'a> = Box<dyn Fn(&Graph) -> Result<Box<dyn Any>, BoxError> + Send + Sync + 'a>;
 
@@ -166,6 +175,7 @@ impl<'a> Twin<'a> {
                 contention: profile.contention(),
                 ..Simulation::default()
             },
+            has_later: senders.has_later || profile.callbacks.iter().any(|of| of.later),
             crossing: costs.crossing,
             assumptions: costs.assumptions,
             analysis_input,
@@ -266,7 +276,11 @@ impl<'a> Twin<'a> {
         }
         .into();
         let ids: Vec<_> = (0..assignment.core_count()).collect();
-        simulation.cores = Cores::Mapped(assignment.to_mapping(&ids));
+        let mapping = assignment.to_mapping(&ids);
+        simulation.cores = Cores::Mapped(match self.has_later {
+            true => mapping.default_core(FIRST_CORE),
+            false => mapping,
+        });
         Ok(simulation)
     }
 
@@ -289,10 +303,10 @@ impl<'a> Twin<'a> {
         let handles =
             (self.build)(&graph).map_err(|error| EvaluationError::Build(error.to_string()))?;
         let info = graph.info();
-        let (loop_places, places) = (places(&info.loops), places(&info.callbacks));
+        let loop_places = places(&info.loops);
         let mut messages = BTreeMap::<(usize, usize), u64>::new();
         for edge in graph_edges(&info).into_iter().filter(|edge| edge.from != edge.to) {
-            let of = &ran.statistics.callbacks[places[edge.callback]];
+            let Some(of) = ran.callbacks.get(edge.callback) else { continue };
             // A callback with several publishers counts for each of them; sufficient for
             // heuristics.
             let ends = (loop_places[edge.from], loop_places[edge.to]);
@@ -375,10 +389,8 @@ impl<'a> Twin<'a> {
     }
 
     fn evaluation(&self, assignment: &Assignment, ran: RunResult) -> Evaluation {
-        let mut core_busy_ns = vec![0u64; assignment.core_count()];
-        for (busy_ns, core) in ran.busy_ns.iter().zip(assignment.cores()) {
-            core_busy_ns[*core] += busy_ns;
-        }
+        let mut core_busy_ns = ran.core_busy_ns;
+        core_busy_ns.resize(assignment.core_count(), 0);
         let total_ns = self.total().as_nanos() as f64;
         let chains = self.chains.iter().zip(ran.chains);
         let latencies = chains.map(|(chain, samples)| {
@@ -389,7 +401,8 @@ impl<'a> Twin<'a> {
                 chain.deadline.map_or(0, |of| lost_samples(of, started_ns, ended_ns, end_ns));
             ChainLatency::of(release_to_end_ns, sample_to_start_ns, chain.deadline, lost)
         });
-        let callbacks = ran.statistics.callbacks.iter();
+        let Statistics { callbacks, removed, .. } = &ran.statistics;
+        let callbacks = callbacks.iter().chain([removed]);
         Evaluation {
             chains: latencies.collect(),
             jitter_ns: JitterRecorder::jitter_ns([&ran.jitter]),
@@ -438,10 +451,12 @@ impl<'a> Twin<'a> {
             executor.take_recorders().pop().map(|recorder| recorder as Box<dyn Any>);
         let recorder = recorder.and_then(|recorder| recorder.downcast::<TwinRecorder>().ok());
         let Some(recorder) = recorder else { return Err(failed(&"it was not recorded")) };
-        let TwinRecorder { busy_ns, jitter, .. } = *recorder;
+        let TwinRecorder { busy_ns, core_busy_ns, jitter, .. } = *recorder;
+        let ids = executor.graph().info().callbacks;
+        let callbacks = ids.keys().zip(statistics.callbacks.iter().cloned()).collect();
         drop(handles);
         let busy_ns = busy_ns.values().copied().collect();
-        Ok(RunResult { chains, statistics, busy_ns, jitter })
+        Ok(RunResult { chains, statistics, callbacks, busy_ns, core_busy_ns, jitter })
     }
 }
 
@@ -537,8 +552,11 @@ fn without_logs<R>(simulate: impl FnOnce() -> R) -> R {
 struct RunResult {
     chains: Vec<ChainSamples>,
     statistics: Statistics,
+    /// Of those that exist at the end.
+    callbacks: Table<CallbackId, CallbackStatistics>,
     /// By event loop, in order of creation.
     busy_ns: Vec<u64>,
+    core_busy_ns: Vec<u64>,
     jitter: JitterRecorder,
 }
 
@@ -547,6 +565,8 @@ struct TwinRecorder {
     end: Time,
     /// By event loop.
     core_of: Table<LoopId, usize>,
+    /// The core of the default group of each node, or else of one of its groups.
+    core_of_node: BTreeMap<String, usize>,
     busy_ns: Table<LoopId, u64>,
     /// By core.
     core_busy_ns: Vec<u64>,
@@ -560,9 +580,12 @@ impl TwinRecorder {
     fn new(info: &GraphInfo, end: Time, span: Duration, core_of: Vec<usize>) -> Self {
         let jitter = JitterRecorder::new(info).within(span);
         let cores = core_of.iter().max().map_or(0, |last| last + 1);
-        let core_of = info.loops.keys().zip(core_of).collect();
+        let core_of: Table<LoopId, usize> = info.loops.keys().zip(core_of).collect();
+        let nodes = info.loops.iter().rev().map(|(id, of)| (of.node.clone(), core_of[id]));
+        let core_of_node = nodes.collect();
         let [busy_ns, before_ns] = [0; 2].map(|zero| info.loops.map(|_, _| zero));
-        Self { end, core_of, busy_ns, core_busy_ns: vec![0; cores], before_ns, jitter }
+        let core_busy_ns = vec![0; cores];
+        Self { end, core_of, core_of_node, busy_ns, core_busy_ns, before_ns, jitter }
     }
 }
 
@@ -581,6 +604,15 @@ impl Recorder for TwinRecorder {
         let busy_ns = (span.as_nanos() as u64).saturating_sub(preempted_ns);
         self.busy_ns[event_loop] += busy_ns;
         *core_busy_ns += busy_ns;
+    }
+
+    fn changed(&mut self, change: &GraphChange) {
+        let GraphChange::LoopAdded { event_loop, name } = change else { return };
+        let node = name.split(':').next().unwrap_or_default();
+        let core = self.core_of_node.get(node).copied().unwrap_or(FIRST_CORE);
+        self.core_of.insert(*event_loop, core);
+        self.busy_ns.insert(*event_loop, 0);
+        self.before_ns.insert(*event_loop, 0);
     }
 }
 

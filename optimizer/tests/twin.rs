@@ -1,8 +1,12 @@
 //! The way from a profile file of another machine to the best assignment, through the public API.
 
-use ringspin_executor::{BoxError, Graph, Message, QoS};
+use ringspin_executor::{BoxError, Graph, Message, Node, QoS};
+use ringspin_modes::Executor;
 use ringspin_optimizer::{Assignment, Chain, Evaluation, Model, Profile, Twin};
-use std::time::Duration;
+use ringspin_simulation::models::Profiler;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::time::{Duration, Instant};
 
 /// Two pipelines of a sensor and a worker; together they overload one core.
 fn build(graph: &Graph) -> Result<(), BoxError> {
@@ -100,4 +104,63 @@ fn a_profile_of_another_machine_is_optimized_here() {
             assert!(of_both, "1 + 0.1 + 5.9: {evaluation:?}");
         }
     }
+}
+
+/// A host that has one guest after another: each is destroyed when it has worked three times.
+fn build_host(graph: &Graph, calls: &Arc<AtomicU64>) -> Result<(), BoxError> {
+    const MS: Duration = Duration::from_millis(1);
+    let host = graph.create_node("host", None::<(Node<()>, Arc<AtomicU64>)>)?;
+    let (graph, calls) = (graph.clone(), calls.clone());
+    host.create_timer(MS, move |guest, _| {
+        if let Some((node, worked)) = guest {
+            if worked.load(SeqCst) >= 3 {
+                node.destroy();
+                *guest = None;
+            }
+            return Ok(());
+        }
+        let (node, worked) = (graph.create_node("guest", ())?, Arc::<AtomicU64>::default());
+        let (calls, own) = (calls.clone(), worked.clone());
+        node.create_timer(MS, move |_, _| {
+            let start = Instant::now();
+            while start.elapsed() < MS / 5 {}
+            calls.fetch_add(1, SeqCst);
+            own.fetch_add(1, SeqCst);
+        })?;
+        *guest = Some((node, worked));
+        Ok::<(), BoxError>(())
+    })?;
+    Ok(())
+}
+
+#[test]
+fn cost_of_a_node_that_comes_and_goes_is_in_the_profile_and_the_evaluation() {
+    let calls = Arc::<AtomicU64>::default();
+    let mut executor = Executor::single_core().with_recorders(|info, _| Profiler::new(info));
+    build_host(executor.graph(), &calls).unwrap();
+    while calls.load(SeqCst) < 7 {
+        executor.spin_for(Duration::from_millis(10)).unwrap(); // the third guest is there
+    }
+    let info = executor.graph().info();
+    let profile = Profile::of(&info, executor.take_recorders());
+    assert_eq!(profile.loops, ["/host"]);
+    let guest = profile.callbacks.iter().find(|of| of.node == "/guest").unwrap();
+    assert_eq!((&*guest.callback, guest.later), ("timer 1ms", true));
+    assert_eq!(guest.durations.count, calls.load(SeqCst));
+    assert!(guest.durations.min_ns >= 200_000, "{:?}", guest.durations);
+    assert_eq!(Profile::from_toml(&profile.to_toml_string()).unwrap(), profile);
+
+    let load = |profile: &Profile, core| {
+        let calls = Arc::default();
+        let twin = Twin::new(move |graph| build_host(graph, &calls), profile, vec![]).unwrap();
+        let twin = twin.with_horizon(Duration::from_millis(200));
+        let assignment = Assignment::new(twin.loops().to_vec(), vec![core], 2);
+        twin.evaluate(&assignment).unwrap().core_loads
+    };
+    let mut without = profile.clone();
+    without.callbacks.retain(|of| !of.later);
+    // Guests run on the first core.
+    let [beside, first] = [load(&profile, 1), load(&profile, 0)];
+    assert!(beside[0] > 0.05 && first[0] > load(&without, 0)[0] + 0.05, "{beside:?}, {first:?}");
+    assert_eq!(load(&without, 1)[0], 0.0);
 }

@@ -48,7 +48,7 @@ impl Costs {
         let sends_sometimes = |calls: &&Calls| both.contains(&(&*calls.node, &*calls.callback));
         let calls: Vec<&Calls> = profile.calls.iter().filter(sends_sometimes).collect();
         let receiving = receiving(info, profile);
-        let mut durations = Durations::new();
+        let mut durations = later(profile);
         let mut most = info.callbacks.map(|_, _| Duration::ZERO);
         for (id, callback) in measured.iter() {
             let extra = &receiving[id];
@@ -94,6 +94,9 @@ fn measured<'a>(info: &GraphInfo, profile: &'a Profile) -> Result<Measured<'a>, 
     for callback in &profile.callbacks {
         let key = (callback.node.clone(), callback.callback.clone());
         let Some(&id) = ids.get(&key) else {
+            if callback.later {
+                continue;
+            }
             let (node, callback) = key;
             return Err(TwinError::OtherCallback { node, callback });
         };
@@ -103,6 +106,18 @@ fn measured<'a>(info: &GraphInfo, profile: &'a Profile) -> Result<Measured<'a>, 
         true => Err(TwinError::NothingMeasured),
         false => Ok(measured),
     }
+}
+
+/// The durations of the callbacks that come later. Rules for those of the start go after them.
+fn later(profile: &Profile) -> Durations {
+    let later = profile.callbacks.iter().filter(|of| of.later);
+    let rules = later.map(|of| {
+        DurationRule::new(exact_name(&of.node))
+            .callback(&of.callback)
+            .duration(of.durations.distribution(|time| time))
+            .later(true)
+    });
+    rules.fold(Durations::new(), Durations::rule)
 }
 
 /// The durations of quiet and of sending calls of this callback, if its loop distinguishes them. A

@@ -7,7 +7,7 @@
 
 use super::{Build, TwinError, without_logs};
 use crate::bounds::timer_period;
-use ringspin_executor::{CallbackId, GraphInfo, SourceId, Table};
+use ringspin_executor::{CallbackId, GraphChange, GraphInfo, SourceId, Table};
 use ringspin_modes::deterministic::Trace;
 use ringspin_modes::names::exact_name;
 use ringspin_modes::{Executor, GraphEdge, Simulation, TiePolicy};
@@ -27,12 +27,15 @@ pub(super) struct Senders {
     calls: Table<CallbackId, [u64; 2]>,
     /// The largest number of messages from one source that one call of a callback sent.
     most: BTreeMap<(CallbackId, SourceId), usize>,
+    /// Whether nodes or groups are created later.
+    pub(super) has_later: bool,
 }
 
 impl Senders {
     /// Runs the graph and counts the messages.
     pub(super) fn observe(build: &Build<'_>, info: &GraphInfo) -> Result<Self, TwinError> {
-        let mut seen = Self { calls: info.callbacks.map(|_, _| [0; 2]), most: BTreeMap::new() };
+        let calls = info.callbacks.map(|_, _| [0; 2]);
+        let mut seen = Self { calls, most: BTreeMap::new(), has_later: false };
         let longest = info.callbacks.values().filter_map(|callback| timer_period(&callback.name));
         let span = longest.max().unwrap_or_default().saturating_mul(2).clamp(SPAN[0], SPAN[1]);
         for ties in [TiePolicy::Fifo, TiePolicy::Reverse, TiePolicy::Shuffle { seed: 0 }] {
@@ -42,6 +45,8 @@ impl Senders {
     }
 
     fn add(&mut self, trace: &Trace) {
+        let is_later = |change: &GraphChange| matches!(change, GraphChange::LoopAdded { .. });
+        self.has_later |= trace.changes.iter().any(|(_, change)| is_later(change));
         let mut sent = BTreeMap::<(usize, SourceId), usize>::new();
         for &(event, sender) in &trace.sent {
             *sent.entry((sender, event.source)).or_default() += 1;
@@ -54,7 +59,10 @@ impl Senders {
             *most = count.max(*most);
         }
         for (record, has_sent) in trace.records.iter().zip(has_sent) {
-            self.calls[record.dispatch.callback][usize::from(has_sent)] += 1;
+            // Callbacks that come later have a total only.
+            if let Some(calls) = self.calls.get_mut(record.dispatch.callback) {
+                calls[usize::from(has_sent)] += 1;
+            }
         }
     }
 

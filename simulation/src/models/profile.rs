@@ -53,7 +53,7 @@ pub use profiler::Profiler;
 
 use super::histogram::DurationHistogram;
 use hop::pooled;
-use profiler::recorded;
+use profiler::Recorded;
 use ringspin_executor::{GraphInfo, Recorder};
 use ringspin_modes::{Contention, allowed_cores};
 use serde::{Deserialize, Serialize};
@@ -71,7 +71,7 @@ const HOP_TIMES_MIN: u64 = 10;
 #[serde(deny_unknown_fields)]
 pub struct Profile {
     version: u32,
-    /// The event loops of the graph, in order of creation; empty if unknown.
+    /// The event loops at the start, in order of creation; empty if unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loops: Vec<String>,
     /// The machine it was measured on, if known.
@@ -163,7 +163,9 @@ impl Default for Profile {
 }
 
 impl Profile {
-    /// Combines the measurements of the [`Profiler`]s among `recorders` on this machine.
+    /// Combines the measurements of the [`Profiler`]s among `recorders` on this machine; `info` is
+    /// the graph at the end. Its callbacks are all that lived within the span, its loops those at
+    /// the start; its hops are of edges at the start or the end.
     ///
     /// ```
     /// use ringspin_modes::Executor;
@@ -180,13 +182,14 @@ impl Profile {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn of(info: &GraphInfo, recorders: impl IntoIterator<Item = Box<dyn Recorder>>) -> Self {
-        let (callbacks, log) = recorded(info, recorders);
+        let Recorded { start, callbacks, names, log } = profiler::recorded(info, recorders);
+        let edges = profiler::edges(&start, info);
         Self {
-            loops: loops_of(info),
+            loops: loops_of(&start),
             machine: Some(ProfiledMachine::here()),
             callbacks,
-            hops: profiler::hops(info, &log),
-            calls: calls::calls(info, &log),
+            hops: profiler::hops(&edges, &log),
+            calls: calls::calls(&edges, &names, &log),
             ..Self::default()
         }
     }

@@ -5,11 +5,9 @@
 //! callback alone would place that work wrongly for any mapping but the measured one.
 
 use super::hop::merged;
-use super::profiler::{Arrival, Log};
+use super::profiler::{Arrival, Edge, Log, Names};
 use crate::models::histogram::DurationHistogram;
-use ringspin_executor::{CallbackId, EventId, GraphInfo, LoopId, Table};
-use ringspin_modes::graph_edges;
-use ringspin_modes::names::callback_labels;
+use ringspin_executor::{CallbackId, EventId, LoopId, Table};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -58,10 +56,9 @@ enum Kind {
 }
 
 /// Returns the calls of those loops that have both sending and quiet calls.
-pub(super) fn calls(info: &GraphInfo, log: &Log) -> Vec<Calls> {
-    let labels = callback_labels(info);
+pub(super) fn calls(edges: &[Edge], names: &Names, log: &Log) -> Vec<Calls> {
     let mut all = Vec::new();
-    for (event_loop, kinds) in kinds(info, log).iter() {
+    for (event_loop, kinds) in kinds(edges, log).iter() {
         if !kinds.contains(&Kind::Quiet) || !kinds.contains(&Kind::Sending) {
             continue;
         }
@@ -77,8 +74,8 @@ pub(super) fn calls(info: &GraphInfo, log: &Log) -> Vec<Calls> {
             }
         }
         for (callback, [quiet, sending]) in times {
-            let node = info.loops[event_loop].full_name();
-            let callback = labels[callback].clone();
+            // One that came and went has no name any more.
+            let Some((node, callback)) = names.get(callback).cloned() else { continue };
             let (quiet, sending) = (DurationHistogram::of(quiet), DurationHistogram::of(sending));
             Calls { node, callback, quiet, sending }.add_to(&mut all);
         }
@@ -87,11 +84,11 @@ pub(super) fn calls(info: &GraphInfo, log: &Log) -> Vec<Calls> {
 }
 
 /// Classifies every call, by loop and in order.
-fn kinds(info: &GraphInfo, log: &Log) -> Table<LoopId, Vec<Kind>> {
+fn kinds(edges: &[Edge], log: &Log) -> Table<LoopId, Vec<Kind>> {
     // For each source with a receiver: the first arrival of each message, by sequence number.
     let mut taken = BTreeMap::new();
     let mut sender_of = BTreeMap::new();
-    for edge in graph_edges(info) {
+    for edge in edges {
         taken.entry(edge.source).or_insert_with(|| (edge.from, BTreeMap::<u64, Arrival>::new()));
         sender_of.insert((edge.source, edge.callback), edge.from);
     }
@@ -111,7 +108,7 @@ fn kinds(info: &GraphInfo, log: &Log) -> Table<LoopId, Vec<Kind>> {
     }
     let mut kinds = log.by_loop.map(|_, calls| vec![Kind::Quiet; calls.len()]);
     for (from, taken) in taken.into_values() {
-        let kinds = &mut kinds[from];
+        let Some(kinds) = kinds.get_mut(from) else { continue };
         // Everything before `next` (sequence number) and `known` (call) is attributed.
         let (mut next, mut known) = (0, 0);
         for (sequence, Arrival { sender, hop_ns, .. }) in taken {
@@ -140,8 +137,9 @@ fn mark_unknown(kinds: &mut [Kind], start: usize, end: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models::profile::profiler::Call;
-    use ringspin_executor::{Graph, Message, QoS, SourceId};
+    use crate::models::profile::Profiler;
+    use crate::models::profile::profiler::{Call, edges, recorded};
+    use ringspin_executor::{Graph, GraphInfo, Message, QoS, Recorder, SourceId};
 
     const ONE: u32 = 0;
     const OTHER: u32 = 1;
@@ -173,17 +171,19 @@ mod tests {
             start_ns,
             end_ns,
             callback: CallbackId(callback),
+            event_loop: info.callbacks[CallbackId(callback)].event_loop,
             event: EventId {
                 source: if callback == SINK { source } else { SourceId(99) },
                 sequence,
             },
         };
-        let log = Log::new(&info, vec![calls.iter().map(call).collect()]);
+        let log = Log::new(vec![calls.iter().map(call).collect()]);
+        let names = recorded(&info, [Box::new(Profiler::new(&info)) as Box<dyn Recorder>]).names;
         let ns = |durations: Option<DurationHistogram>| {
             let durations = durations.into_iter();
             durations.flat_map(|of| [of.min_ns, of.max_ns, of.count]).collect()
         };
-        let all = super::calls(&info, &log).into_iter();
+        let all = super::calls(&edges(&info, &info), &names, &log).into_iter();
         all.map(|calls| (calls.callback, ns(calls.quiet), ns(calls.sending))).collect()
     }
 

@@ -15,12 +15,13 @@ use super::CallbackProfile;
 use super::hop::Hop;
 use crate::models::histogram::{DurationHistogram, Measured};
 use ringspin_executor::{
-    CallbackId, Completion, Dispatch, EventId, GraphInfo, LoopId, Recorder, Table,
+    CallbackId, Completion, Dispatch, EventId, GraphChange, GraphInfo, LoopId, Recorder, SourceId,
+    Table,
 };
-use ringspin_modes::graph_edges;
 use ringspin_modes::names::callback_labels;
+use ringspin_modes::{GraphEdge, graph_edges};
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The number of calls kept per worker: 10 MiB. Later calls still contribute durations.
 const CALLS_MAX: usize = 1 << 18;
@@ -32,10 +33,19 @@ const CALLS_MAX: usize = 1 << 18;
 /// for each callback from its first call on; after that, recording allocates nothing and takes
 /// constant time. Hops are measured for the first 262 144 calls of a worker. In deterministic mode
 /// it sees the time of the simulation.
+///
+/// Callbacks that come and go have their durations in the profile, too: those of one name and loop
+/// together.
 pub struct Profiler {
-    /// The names of the callbacks at the start.
+    /// The graph at the start.
+    start: GraphInfo,
+    /// The names of the loops that exist.
+    loops: Table<LoopId, String>,
+    /// The callbacks of the start, and the later ones that exist.
     names: Names,
     measured: Table<CallbackId, Measured>,
+    /// The later callbacks that are gone.
+    gone: Vec<CallbackProfile>,
     calls: Vec<Call>,
 }
 
@@ -45,6 +55,7 @@ pub(super) struct Call {
     pub(super) start_ns: u64,
     pub(super) end_ns: u64,
     pub(super) callback: CallbackId,
+    pub(super) event_loop: LoopId,
     pub(super) event: EventId,
 }
 
@@ -69,17 +80,40 @@ pub(super) struct Log {
 impl Profiler {
     /// Creates a profiler without measurements.
     pub fn new(info: &GraphInfo) -> Self {
-        Self { names: names_of(info), measured: Table::new(), calls: Vec::with_capacity(CALLS_MAX) }
+        Self {
+            start: info.clone(),
+            loops: info.loops.map(|_, of| of.full_name()),
+            names: callback_labels(info)
+                .map(|id, label| (info.loop_of(id).full_name(), label.clone())),
+            measured: Table::new(),
+            gone: Vec::new(),
+            calls: Vec::with_capacity(CALLS_MAX),
+        }
     }
 
-    /// The durations of the callbacks that ran, and that `later` names if they were created then.
-    fn callbacks(&self, later: &Names) -> impl Iterator<Item = CallbackProfile> {
-        self.measured.iter().filter_map(|(id, measured)| {
-            let at_start = self.names.get(id);
-            let (node, callback) = at_start.or_else(|| later.get(id))?.clone();
-            let (later, durations) = (at_start.is_none(), measured.histogram());
-            Some(CallbackProfile { node, callback, later, durations })
-        })
+    /// The durations of a callback that ran.
+    fn callback(&self, id: CallbackId, measured: &Measured) -> Option<CallbackProfile> {
+        let (node, callback) = self.names.get(id)?.clone();
+        let (later, durations) = (!self.start.callbacks.contains(id), measured.histogram());
+        Some(CallbackProfile { node, callback, later, durations })
+    }
+
+    fn callbacks(&self) -> impl Iterator<Item = CallbackProfile> {
+        let measured = self.measured.iter();
+        let existing = measured.filter_map(|(id, measured)| self.callback(id, measured));
+        existing.chain(self.gone.iter().cloned())
+    }
+
+    /// Keeps the durations of a later callback that is gone by its name only.
+    fn forget(&mut self, id: CallbackId) {
+        if self.start.callbacks.contains(id) {
+            return;
+        }
+        let measured = self.measured.remove(id);
+        if let Some(gone) = measured.and_then(|measured| self.callback(id, &measured)) {
+            gone.add_to(&mut self.gone);
+        }
+        self.names.remove(id);
     }
 }
 
@@ -95,42 +129,94 @@ impl Recorder for Profiler {
                 start_ns: dispatch.time.as_nanos(),
                 end_ns: completion.time.as_nanos(),
                 callback: dispatch.callback,
+                event_loop: dispatch.event_loop,
                 event: dispatch.event,
             });
         }
     }
+
+    fn changed(&mut self, change: &GraphChange) {
+        match change {
+            GraphChange::LoopAdded { event_loop, name } => {
+                self.loops.insert(*event_loop, name.clone());
+            }
+            GraphChange::CallbackAdded { callback, event_loop, name } => {
+                let of = self.loops.get(*event_loop).cloned().unwrap_or_default();
+                self.names.insert(*callback, (of, name.clone()));
+            }
+            GraphChange::LoopRemoved { event_loop } => _ = self.loops.remove(*event_loop),
+            GraphChange::CallbackRemoved { callback } | GraphChange::CallbackEnded { callback } => {
+                self.forget(*callback)
+            }
+            _ => {}
+        }
+    }
 }
 
-/// Combines the durations and the calls that the profilers among `recorders` recorded.
+/// The recordings of all workers.
+pub(super) struct Recorded {
+    /// The graph at the start of the span.
+    pub(super) start: GraphInfo,
+    pub(super) callbacks: Vec<CallbackProfile>,
+    pub(super) names: Names,
+    pub(super) log: Log,
+}
+
+/// Combines what the profilers among `recorders` recorded; `end` is the graph at the end, in place
+/// of that at the start if there is none.
 pub(super) fn recorded(
-    info: &GraphInfo,
+    end: &GraphInfo,
     recorders: impl IntoIterator<Item = Box<dyn Recorder>>,
-) -> (Vec<CallbackProfile>, Log) {
+) -> Recorded {
     let any = recorders.into_iter().map(|recorder| recorder as Box<dyn Any>);
-    let (names, mut callbacks, mut workers) = (names_of(info), Vec::new(), Vec::new());
+    let (mut start, mut callbacks, mut workers) = (None, Vec::new(), Vec::new());
+    let mut names = Names::new();
     for profiler in any.filter_map(|recorder| recorder.downcast::<Profiler>().ok()) {
-        profiler.callbacks(&names).for_each(|callback| callback.add_to(&mut callbacks));
-        workers.push(profiler.calls);
+        profiler.callbacks().for_each(|callback| callback.add_to(&mut callbacks));
+        let Profiler { start: at_start, names: own, calls, .. } = *profiler;
+        own.iter().for_each(|(id, name)| _ = names.insert(id, name.clone()));
+        start.get_or_insert(at_start);
+        workers.push(calls);
     }
-    (callbacks, Log::new(info, workers))
+    let start = start.unwrap_or_else(|| end.clone());
+    Recorded { start, callbacks, names, log: Log::new(workers) }
 }
 
 /// Event loop and label of each callback.
-type Names = Table<CallbackId, (String, String)>;
+pub(super) type Names = Table<CallbackId, (String, String)>;
 
-fn names_of(info: &GraphInfo) -> Names {
-    callback_labels(info).map(|id, label| (info.loop_of(id).full_name(), label.clone()))
+/// An edge of the graph at the start or at the end of a span.
+pub(super) struct Edge {
+    topic: String,
+    pub(super) source: SourceId,
+    pub(super) callback: CallbackId,
+    pub(super) from: LoopId,
+    /// The names of the loops.
+    ends: [String; 2],
+}
+
+/// The edges at the start and at the end of a span, each once.
+pub(super) fn edges(start: &GraphInfo, end: &GraphInfo) -> Vec<Edge> {
+    let mut seen = BTreeSet::new();
+    let mut all = Vec::new();
+    for info in [start, end] {
+        for edge in graph_edges(info) {
+            let GraphEdge { topic, source, from, callback, to } = edge;
+            if seen.insert((source, callback)) {
+                let ends = [from, to].map(|id| info.loops[id].full_name());
+                all.push(Edge { topic: topic.into(), source, callback, from, ends });
+            }
+        }
+    }
+    all
 }
 
 impl Log {
-    pub(super) fn new(info: &GraphInfo, workers: Vec<Vec<Call>>) -> Self {
-        let mut by_loop = info.loops.map(|_, _| Vec::new());
+    pub(super) fn new(workers: Vec<Vec<Call>>) -> Self {
+        let mut by_loop = Table::<LoopId, Vec<_>>::new();
         for (worker, calls) in workers.iter().enumerate() {
             for (n, call) in calls.iter().enumerate() {
-                // A callback that was destroyed meanwhile has no loop.
-                if let Some(callback) = info.callbacks.get(call.callback) {
-                    by_loop[callback.event_loop].push((worker, n));
-                }
+                by_loop.get_or_insert_with(call.event_loop, Vec::new).push((worker, n));
             }
         }
         Self { workers, by_loop }
@@ -139,7 +225,7 @@ impl Log {
     /// The arrival of the message of call `n` of a worker, from the loop `from`. The sender is the
     /// last call of that loop that began before; `None` if there is none.
     pub(super) fn arrival(&self, worker: usize, n: usize, from: LoopId) -> Option<Arrival> {
-        let (calls, senders) = (&self.workers[worker], &self.by_loop[from]);
+        let (calls, senders) = (&self.workers[worker], self.by_loop.get(from)?);
         let start_ns = calls[n].start_ns;
         let began = |&(worker, n): &(usize, usize)| self.workers[worker][n].start_ns < start_ns;
         let sender = senders.partition_point(began).checked_sub(1)?;
@@ -163,8 +249,7 @@ struct Times {
 }
 
 /// The costs of the edges that were observed.
-pub(super) fn hops(info: &GraphInfo, log: &Log) -> Vec<Hop> {
-    let edges = graph_edges(info);
+pub(super) fn hops(edges: &[Edge], log: &Log) -> Vec<Hop> {
     let edge_of: BTreeMap<_, _> =
         edges.iter().enumerate().map(|(n, edge)| ((edge.source, edge.callback), n)).collect();
     let mut times: Vec<Times> = edges.iter().map(|_| Times::default()).collect();
@@ -184,8 +269,8 @@ pub(super) fn hops(info: &GraphInfo, log: &Log) -> Vec<Hop> {
         if same_core.is_none() && cross_core.is_none() {
             continue;
         }
-        let [from, to] = [edge.from, edge.to].map(|id| info.loops[id].full_name());
-        Hop { topic: edge.topic.into(), from, to, same_core, cross_core }.add_to(&mut hops);
+        let [from, to] = edge.ends.clone();
+        Hop { topic: edge.topic.clone(), from, to, same_core, cross_core }.add_to(&mut hops);
     }
     hops
 }
@@ -252,14 +337,15 @@ mod tests {
             (c, 217, 220), // was busy at 210
             (c, 305, 320), // there before the end
         ];
-        let (callbacks, log) = recorded(&info, [worker(&info, &one), worker(&info, &other)]);
+        let both = [worker(&info, &one), worker(&info, &other)];
+        let Recorded { callbacks, log, .. } = recorded(&info, both);
         assert_eq!(callbacks.len(), 4);
         let hop = |to: &str, same_core, cross_core| {
             let [topic, from, to] = ["/t", "/a", to].map(String::from);
             Hop { topic, from, to, same_core, cross_core }
         };
         assert_eq!(
-            hops(&info, &log),
+            hops(&edges(&info, &info), &log),
             [
                 hop("/b", DurationHistogram::of([3, 0]), None),
                 hop("/c", None, DurationHistogram::of([40, 0]))
@@ -271,8 +357,9 @@ mod tests {
     fn a_message_without_a_sender_is_not_a_hop() {
         let info = graph();
         let early = worker(&info, &[(1, 5, 6), (0, 10, 20)]);
-        assert_eq!(hops(&info, &recorded(&info, [early]).1), []);
-        let (callbacks, log) = recorded(&info, []);
-        assert_eq!((callbacks, hops(&info, &log)), (vec![], vec![]));
+        let edges = edges(&info, &info);
+        assert_eq!(hops(&edges, &recorded(&info, [early]).log), []);
+        let Recorded { callbacks, log, .. } = recorded(&info, []);
+        assert_eq!((callbacks, hops(&edges, &log)), (vec![], vec![]));
     }
 }

@@ -1,79 +1,83 @@
-//! A robot application of threads and tokio, as anybody would write it: sensors, a controller, a
-//! logger. Run it twice, and twice with `RINGSPIN_MODE=deterministic`.
+//! A robot application of threads, tokio and a node, as anybody would write it: two sensors, a
+//! controller, a log. Run it twice, and twice with `RINGSPIN_MODE=deterministic`.
 
+use ringspin::{Executor, FromEnv, Message, QoS, StopHandle};
 use ringspin_simulated_threads as _;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::error::Error;
+use std::thread;
 use std::time::{Duration, Instant};
-use tokio::sync::mpsc;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{interval, sleep, timeout};
 
-/// The decisions of the controller.
-#[derive(Default)]
-struct Log(Mutex<Vec<String>>);
+type Sample = (&'static str, u64);
 
-impl Log {
-    fn write(&self, line: String) {
-        self.0.lock().unwrap().push(line);
-    }
-}
-
-#[tokio::main]
-async fn main() {
+/// Builds the node, with its two sensors, and spins until it is stopped.
+fn spin(
+    mut executor: Executor,
+    log: UnboundedSender<String>,
+) -> Result<(), Box<dyn Error + Send + Sync>> {
+    let node = executor.create_node("controller", 0u64)?;
+    let samples = node.create_publisher::<Sample>("samples", QoS::sensor_data())?;
     let begin = Instant::now();
-    let log = Arc::new(Log::default());
-    let (samples, mut received) = mpsc::channel(8);
-
+    node.create_subscription("samples", QoS::sensor_data(), {
+        move |count: &mut u64, sample: &Message<Sample>, _| {
+            let (sensor, n) = **sample;
+            *count += 1;
+            log.send(format!("{:?} {sensor} {n}, {count} in all", begin.elapsed()))
+        }
+    })?;
     // A driver that blocks, on a thread of its own.
     let lidar = samples.clone();
-    std::thread::spawn(move || {
+    thread::spawn(move || {
         for n in 0.. {
-            std::thread::sleep(Duration::from_millis(100));
-            if lidar.blocking_send(("lidar", n)).is_err() {
+            thread::sleep(Duration::from_millis(100));
+            if lidar.publish(("lidar", n)).is_err() {
                 return;
             }
         }
     });
-    // Another one, as a task, which sometimes comes late.
+    // Another one, as a task, which often comes late.
     tokio::spawn(async move {
         let mut period = interval(Duration::from_millis(30));
         for n in 0.. {
             period.tick().await;
             sleep(Duration::from_micros(rand::random_range(0..40_000))).await;
-            if samples.send(("imu", n)).await.is_err() {
+            if samples.publish(("imu", n)).is_err() {
                 return;
             }
         }
     });
-    // The controller: heavy work on the blocking pool, and a watchdog of its own.
-    let busy = Arc::new(AtomicU64::new(0));
-    let controller = {
-        let (log, busy) = (log.clone(), busy.clone());
-        tokio::spawn(async move {
-            loop {
-                tokio::select! {
-                    sample = timeout(Duration::from_millis(35), received.recv()) => match sample {
-                        Ok(Some((sensor, n))) => {
-                            log.write(format!("{:?} {sensor} {n}", begin.elapsed()));
-                            let busy = busy.clone();
-                            tokio::task::spawn_blocking(move || {
-                                std::thread::sleep(Duration::from_millis(4));
-                                busy.fetch_add(1, Ordering::Relaxed);
-                            });
-                        }
-                        Ok(None) => return,
-                        Err(_) => log.write(format!("{:?} no sample", begin.elapsed())),
-                    },
-                    () = sleep(Duration::from_millis(50)) => log.write("idle".into()),
-                }
-            }
-        })
-    };
-    sleep(Duration::from_secs(20)).await;
-    controller.abort();
-    let lines = std::mem::take(&mut *log.0.lock().unwrap());
-    for line in &lines[lines.len() - 3..] {
+    Ok(executor.spin()?)
+}
+
+/// Shows the last lines of the log, and says how often no sample came for 30 ms.
+async fn show(mut log: UnboundedReceiver<String>) {
+    let (mut lines, mut pauses) = (Vec::new(), 0);
+    loop {
+        match timeout(Duration::from_millis(30), log.recv()).await {
+            Ok(Some(line)) => lines.push(line),
+            Ok(None) => break,
+            Err(_) => pauses += 1,
+        }
+    }
+    for line in lines.iter().rev().take(3).rev() {
         println!("{line}");
     }
-    println!("{} lines, {} jobs done", lines.len(), busy.load(Ordering::Relaxed));
+    println!("{} lines, {pauses} pauses", lines.len());
+}
+
+async fn stop_later(stop: StopHandle) {
+    sleep(Duration::from_secs(5)).await;
+    stop.stop();
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
+    let (log, lines) = unbounded_channel();
+    let executor = Executor::from_env()?;
+    tokio::spawn(stop_later(executor.stop_handle()));
+    let shown = tokio::spawn(show(lines));
+    tokio::task::spawn_blocking(move || spin(executor, log)).await??;
+    shown.await?;
+    Ok(())
 }

@@ -54,9 +54,12 @@ extern "C" fn end() {
         sockets => format!("; uncontrolled: {sockets} sockets"),
     };
     os::say(&format!(
-        "{} of simulated time in {:.3} s, {} threads, {} switches, digest {:016x}{sockets}",
+        "{} of simulated time in {:.3} s, seed {}, {} processors, {} threads, {} switches, digest \
+         {:016x}{sockets}",
         report::Seconds(world.now()),
         real.as_secs_f64(),
+        world.seed(),
+        world.processors(),
         world.threads(),
         world.switches(),
         world.digest(),

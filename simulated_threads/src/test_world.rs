@@ -15,11 +15,11 @@ use std::thread;
 /// returns.
 ///
 /// Threads that it creates, and those that they create, belong to the world. What still runs when
-/// it returns stands still from then on. Tests in one process may run in parallel: their worlds take
-/// turns. Threads that the process shares, as those of rayon's global pool, belong to the world that
-/// uses them first, and no other one can wait for them. The layout of the address space is that of
-/// the process: what depends on addresses differs from run to run, unless the whole process runs in
-/// a world.
+/// it returns stands still from then on. Tests in one process may run in parallel: their worlds
+/// take turns. Threads that the process shares, as those of rayon's global pool, belong to the
+/// world that uses them first, and no other one can wait for them. The layout of the address space
+/// is that of the process: what depends on addresses differs from run to run, unless the whole
+/// process runs in a world.
 ///
 /// On a thread that is in a world already, `function` is just called.
 ///

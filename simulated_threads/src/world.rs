@@ -138,8 +138,8 @@ pub(crate) struct World {
 
 impl World {
     /// A world without threads. `on_stuck` is called by the last thread that ran, once none can go
-    /// on; the world `is_alone` if it has all threads of the process. Without an `order`, the thread
-    /// runs next that has been ready for the longest time.
+    /// on; the world `is_alone` if it has all threads of the process. Without an `order`, the
+    /// thread runs next that has been ready for the longest time.
     pub(crate) fn new(
         settings: Settings,
         is_alone: bool,
@@ -213,6 +213,11 @@ impl World {
     /// Whether no thread of the process is outside.
     pub(crate) fn is_alone(&self) -> bool {
         self.is_alone
+    }
+
+    /// The seed of all random numbers.
+    pub(crate) fn seed(&self) -> u64 {
+        self.settings.seed
     }
 
     /// The number of processors.

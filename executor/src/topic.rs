@@ -471,7 +471,7 @@ impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
     fn add_to(&self, lines: &mut CacheLines) {
         let pin = pin();
         let ports = self.ports.get(&pin);
-        lines.add(self);
+        lines.add(&self.ports);
         lines.add(ports);
         lines.add(&self.pool);
         let sequences = lock(&self.sequences);

@@ -14,10 +14,16 @@ pub(crate) struct Deadlines {
     heap: Vec<Group>,
     /// The number of entries.
     len: usize,
-    /// The position of each timer in the heap, or [`NOWHERE`].
-    places: Vec<u32>,
-    /// The rank of each timer among equal deadlines.
-    ranks: Vec<u32>,
+    /// By timer.
+    timers: Vec<Timer>,
+}
+
+#[derive(Debug)]
+struct Timer {
+    /// The position in the heap, or [`NOWHERE`].
+    place: u32,
+    /// The rank among equal deadlines.
+    rank: u32,
 }
 
 const NOWHERE: u32 = u32::MAX;
@@ -67,16 +73,15 @@ impl Deadlines {
     /// Makes room for one more timer, without a deadline, and returns its index. Of equal deadlines
     /// the one with the lower rank comes first.
     pub(crate) fn add(&mut self, rank: u32) -> usize {
-        self.places.push(NOWHERE);
-        self.ranks.push(rank);
-        let groups = (ROOT + self.places.len()).div_ceil(CHILDREN);
+        self.timers.push(Timer { place: NOWHERE, rank });
+        let groups = (ROOT + self.timers.len()).div_ceil(CHILDREN);
         self.heap.resize(groups, Group([Entry::NONE; CHILDREN]));
-        self.places.len() - 1
+        self.timers.len() - 1
     }
 
     /// Gives the place of a timer without a deadline to another timer.
     pub(crate) fn reuse(&mut self, index: usize, rank: u32) {
-        self.ranks[index] = rank;
+        self.timers[index].rank = rank;
     }
 
     /// The earliest deadline and its timer.
@@ -106,8 +111,9 @@ impl Deadlines {
     /// Gives timer `index` a deadline, in place of the one it has.
     #[inline]
     pub(crate) fn set(&mut self, index: usize, deadline: u64) {
-        let entry = Entry::new(deadline, self.ranks[index], index);
-        let place = match self.places[index] {
+        let Timer { place, rank } = self.timers[index];
+        let entry = Entry::new(deadline, rank, index);
+        let place = match place {
             NOWHERE => {
                 self.len += 1;
                 ROOT + self.len - 1
@@ -119,7 +125,7 @@ impl Deadlines {
 
     /// Removes the deadline of timer `index`, if it has one.
     pub(crate) fn remove(&mut self, index: usize) {
-        let place = std::mem::replace(&mut self.places[index], NOWHERE);
+        let place = std::mem::replace(&mut self.timers[index].place, NOWHERE);
         if place == NOWHERE {
             return;
         }
@@ -171,7 +177,7 @@ impl Deadlines {
     #[inline]
     fn fill(&mut self, place: usize, entry: Entry) {
         *self.entry_mut(place) = entry;
-        self.places[entry.index()] = place as u32;
+        self.timers[entry.index()].place = place as u32;
     }
 }
 

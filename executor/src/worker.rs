@@ -120,8 +120,8 @@ pub struct Worker {
     /// The destinations of the tokens that lead to no callback.
     controls: BTreeMap<u32, Control>,
     calls: Calls,
-    /// By token, the other counters.
-    callback_counters: Vec<Arc<CallbackCounters>>,
+    /// By token, the other counters; `None` of a token that is no callback's.
+    callback_counters: Vec<Option<Arc<CallbackCounters>>>,
     timers: Timers,
     bodies: Vec<Box<dyn EventLoop>>,
     picker: Picker,
@@ -452,7 +452,9 @@ impl Worker {
             // The discarded message is the user's, and its drop is user code.
             let discarded = catch_panic(|| body.discard(target));
             let discarded = u64::from(discarded.unwrap_or(true));
-            self.callback_counters[token].discarded.add_by_owner(discarded);
+            if let Some(counters) = &self.callback_counters[token] {
+                counters.discarded.add_by_owner(discarded);
+            }
             *is_pending = true;
             return None;
         }
@@ -545,9 +547,9 @@ impl Worker {
         token: usize,
         late: Option<(usize, Time)>,
     ) -> (Result<(), Cause>, Result<(), String>) {
+        let late = late.and_then(|late| Some((late, self.callback_counters[token].as_ref()?)));
         let noted = match late {
-            Some((n, since)) => catch_panic(|| {
-                let counters = &self.callback_counters[token];
+            Some(((n, since), counters)) => catch_panic(|| {
                 let name = || self.shared.directory.name_of(dispatch.callback);
                 self.deadlines[n].returned(since, self.shared.completion(), &counters.late, name);
             }),

@@ -139,7 +139,7 @@ impl Worker {
         self.reserve(place);
         self.tokens[route.loop_index as usize].used += 1;
         self.routes[place] = route;
-        self.callback_counters[place] = counters;
+        self.callback_counters[place] = Some(counters);
         self.calls.set_line(place, calls);
         let Route { callback, event_loop, .. } = route;
         self.record(|shared| {
@@ -181,7 +181,9 @@ impl Worker {
             return;
         };
         let drained = lock(remains).drain(*port);
-        self.callback_counters[token as usize].discarded.add_by_owner(drained);
+        if let Some(counters) = &self.callback_counters[token as usize] {
+            counters.discarded.add_by_owner(drained);
+        }
     }
 
     /// Nothing announces `token` any more.
@@ -195,7 +197,7 @@ impl Worker {
             self.shared.directory.remove(callback);
             self.shared.counters.forget(callback);
             self.calls.of(place).set(0);
-            self.callback_counters[place] = Arc::default();
+            self.callback_counters[place] = None;
         }
         let loop_index = self.routes[place].loop_index as usize;
         self.tokens[loop_index].used -= 1;
@@ -228,7 +230,7 @@ impl Worker {
         if self.routes.len() <= place {
             self.routes.resize(place + 1, Route::UNKNOWN);
             self.notifiers.resize(place + 1, None);
-            self.callback_counters.resize_with(place + 1, Arc::default);
+            self.callback_counters.resize(place + 1, None);
         }
     }
 

@@ -10,7 +10,7 @@ use crate::directory::LoopName;
 use crate::event::{CallbackId, LoopId};
 use crate::event_loop::EventLoop;
 use crate::notifier::Notifier;
-use crate::ready::Ready;
+use crate::ready::{FreeToken, Ready};
 use crate::route::{Control, Route};
 use crate::time::Time;
 use crate::timer::TimerControl;
@@ -28,6 +28,13 @@ pub(crate) struct WorkerLink {
 impl WorkerLink {
     pub(crate) fn new(registrar: Registrar, set: Arc<ReadySet>) -> Self {
         Self { registrar, changes: changes::Queue::new(set), free_loops: Mutex::default() }
+    }
+}
+
+impl FreeToken for WorkerLink {
+    fn free_token(&self, token: u32) {
+        self.changes.push([Change::FreeToken(token)], || ());
+        self.changes.wake();
     }
 }
 

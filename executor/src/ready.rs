@@ -7,7 +7,7 @@ use crate::sim_network::SimNetwork;
 use crate::time::Time;
 use ringspin_ringbuf::{Announce, Announcer};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// Announces events of one callback to its event loop.
 #[derive(Clone, Debug)]
@@ -24,24 +24,29 @@ pub(crate) struct Ready {
     pub(crate) _lease: Option<Arc<Lease>>,
 }
 
-/// Calls a function at its end.
-pub(crate) struct Lease(Box<dyn Fn() + Send + Sync>);
+/// The right to announce a token, which is freed at its end.
+pub(crate) struct Lease {
+    pub(crate) token: u32,
+    pub(crate) worker: Weak<dyn FreeToken>,
+}
 
-impl Lease {
-    pub(crate) fn new(on_end: impl Fn() + Send + Sync + 'static) -> Self {
-        Self(Box::new(on_end))
-    }
+/// The worker of a token.
+pub(crate) trait FreeToken: Send + Sync {
+    /// Nothing announces `token` any more.
+    fn free_token(&self, token: u32);
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        (self.0)();
+        if let Some(worker) = self.worker.upgrade() {
+            worker.free_token(self.token);
+        }
     }
 }
 
 impl fmt::Debug for Lease {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Lease")
+        f.debug_tuple("Lease").field(&self.token).finish()
     }
 }
 

@@ -13,13 +13,13 @@ use crate::event::{CallbackId, LoopId};
 use crate::event_loop::EventLoop;
 use crate::lock::lock;
 use crate::notifier::Notifier;
-use crate::ready::{Lease, Ready};
+use crate::ready::{FreeToken, Lease, Ready};
 use crate::route::{Control, Index, Route};
 use crate::sim_network::SimNetwork;
 use crate::table::Table;
 use crate::time::{Clock, NodeClock};
 use ringspin_ringbuf::Inbox;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// The workers and the places of the loops.
 pub(crate) struct Running {
@@ -176,13 +176,9 @@ impl Running {
         let Place { worker, ring, .. } = self.places[of];
         let link = &self.workers[worker].link;
         let announcer = link.registrar.add_token(ring, events);
-        let (token, link) = (announcer.token(), Arc::downgrade(link));
-        let _lease = Some(Arc::new(Lease::new(move || {
-            if let Some(link) = link.upgrade() {
-                link.changes.push([Change::FreeToken(token)], || ());
-                link.changes.wake();
-            }
-        })));
+        let link = Arc::downgrade(link);
+        let worker: Weak<dyn FreeToken> = link;
+        let _lease = Some(Arc::new(Lease { token: announcer.token(), worker }));
         Ready { announcer, callback, stamper: None, sim_network: self.sim_network.clone(), _lease }
     }
 

@@ -22,6 +22,15 @@ impl TopicEndpoints {
 
 type Compatible = Result<(), Box<IncompatibleQosError>>;
 
+/// Adds an endpoint. Most topics have one of each kind, for which `push` alone would make room for
+/// four.
+fn push(endpoints: &mut Vec<(String, QoS)>, node: &str, qos: QoS) {
+    if endpoints.is_empty() {
+        endpoints.reserve_exact(1);
+    }
+    endpoints.push((node.into(), qos));
+}
+
 impl GraphBuilder {
     /// Records that `node` publishes on `topic`, which exists. Linear in the number of its
     /// subscriptions.
@@ -30,7 +39,7 @@ impl GraphBuilder {
         for (subscription, requested) in &endpoints.requested {
             check_pair(topic, (node, &qos), (subscription, requested))?;
         }
-        endpoints.offered.push((node.into(), qos));
+        push(&mut endpoints.offered, node, qos);
         Ok(())
     }
 
@@ -41,7 +50,7 @@ impl GraphBuilder {
         for (publisher, offered) in &endpoints.offered {
             check_pair(topic, (publisher, offered), (node, &qos))?;
         }
-        endpoints.requested.push((node.into(), qos));
+        push(&mut endpoints.requested, node, qos);
         Ok(())
     }
 

@@ -29,11 +29,12 @@ pub(crate) fn prioritize(graph: &Graph, mode: &Mode) -> Result<(), SpinError> {
     let ids: Vec<LoopId> = info.loops.keys().collect();
     let priorities = mapping.priorities(&loop_names(&info));
     for (index, priority) in priorities.map_err(|error| SpinError::Mapping(error.to_string()))? {
-        let set = graph.set_priority(ids[index], priority);
-        set.map_err(|error| match error {
-            SetPriorityError::Frozen(_) => FreezeError::AlreadyFrozen.into(),
-            error => SpinError::Mapping(error.to_string()),
-        })?;
+        match graph.set_priority(ids[index], priority) {
+            // Another thread has destroyed it since.
+            Ok(()) | Err(SetPriorityError::UnknownLoop(_)) => {}
+            Err(SetPriorityError::Frozen(_)) => return Err(FreezeError::AlreadyFrozen.into()),
+            Err(error) => return Err(SpinError::Mapping(error.to_string())),
+        }
     }
     Ok(())
 }

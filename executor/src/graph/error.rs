@@ -331,7 +331,7 @@ pub enum FreezeError {
     /// It was frozen before.
     #[error("failed to freeze the graph: an executor runs it already; create another graph")]
     AlreadyFrozen,
-    /// The plan does not give each loop to exactly one worker.
+    /// The plan gives a loop to several workers, or to none.
     #[error("the plan gives {name} to {count} workers; each event loop needs exactly one")]
     Misplaced {
         /// The loop.
@@ -339,9 +339,6 @@ pub enum FreezeError {
         /// The number of workers that the plan gives it to.
         count: usize,
     },
-    /// The plan names a loop that the graph does not have.
-    #[error("the plan names event loop {0}, which does not exist")]
-    UnknownLoop(u32),
     /// One worker would have more than 2^24 callbacks or queued events.
     #[error("one worker has {0} {1}; at most {max} are possible", max = MAX_TOKEN)]
     TooLarge(usize, &'static str),

@@ -8,7 +8,7 @@ use crate::control::{
 use crate::counters::Counters;
 use crate::escape::catch_panic;
 use crate::event::{CallbackId, EventId, LoopId};
-use crate::info::GraphInfo;
+use crate::info::{GraphInfo, LoopInfo};
 use crate::input::NamedInput;
 use crate::picker::Picker;
 use crate::ready::Ready;
@@ -41,7 +41,8 @@ pub struct Plan {
     pub workers: Vec<Vec<LoopId>>,
     /// The order in which each worker serves its loops.
     pub order: ReadyOrder,
-    /// Where loops go that are created later.
+    /// Where loops go that are created later, or that another thread has created since the plan was
+    /// made.
     pub late: LatePlacement,
 }
 
@@ -166,7 +167,7 @@ impl Graph {
     ///
     /// # Errors
     /// [`FreezeError`] when the graph is frozen already, the plan does not fit it, or it has inputs
-    /// or interceptors and is to run live.
+    /// or interceptors and is to run live. Loops of the plan that are gone by now are left out.
     pub fn freeze(
         &self,
         plan: &Plan,
@@ -175,7 +176,7 @@ impl Graph {
         time: &TimeSource,
     ) -> Result<Frozen, FreezeError> {
         let mut builder = self.builder();
-        check_plan(&builder, plan)?;
+        let loops_of_workers = place(&mut builder, plan)?;
         check_time(&builder, plan, time)?;
         let (clock, sim_network) = (time.clock(), time.sim_network());
         builder.frozen = true;
@@ -204,8 +205,11 @@ impl Graph {
         };
         let mut ready = Table::new();
         let mut workers = Vec::new();
-        for loops in &plan.workers {
+        for loops in &loops_of_workers {
             workers.push(add_worker(&mut builder, &mut running, loops, &shared, &mut ready));
+        }
+        if let Some(sim_network) = sim_network {
+            sim_network.extend(|| info.clone()); // others may have changed it since it was made
         }
         running.hand_over();
         for worker in &mut workers {
@@ -292,28 +296,51 @@ fn node_controls(builder: &GraphBuilder, default: FailurePolicy) -> Table<usize,
     builder.policies.map(|_, policy| control(*policy))
 }
 
-fn check_plan(builder: &GraphBuilder, plan: &Plan) -> Result<(), FreezeError> {
+/// The loops of each worker: those of the plan, without those that were destroyed since it was made,
+/// and with those that were created.
+fn place(builder: &mut GraphBuilder, plan: &Plan) -> Result<Vec<Vec<LoopId>>, FreezeError> {
     if builder.frozen {
         return Err(FreezeError::AlreadyFrozen);
     }
-    let mut counts = builder.loops.map(|_, _| 0);
-    for id in plan.workers.iter().flatten() {
-        *counts.get_mut(*id).ok_or(FreezeError::UnknownLoop(id.0))? += 1;
-    }
-    if let Some((id, &count)) = counts.iter().find(|(_, count)| **count != 1) {
-        return Err(FreezeError::Misplaced { name: builder.loops[id].full_name(), count });
-    }
-    for loops in &plan.workers {
-        let callbacks = loops.iter().flat_map(|id| &builder.loops[*id].callbacks);
-        let callbacks: Vec<_> = callbacks.map(|c| &builder.callback_specs[*c]).collect();
-        // Each loop has a token for its retirement, each timer one for changes.
-        let events = callbacks.iter().map(|c| c.source.capacity()).sum::<usize>() + loops.len();
-        let timers = callbacks.iter().filter(|c| matches!(c.source, EventSource::Timer(_))).count();
-        let routes = callbacks.len() + timers + loops.len();
-        for (count, what) in [(routes, "callbacks"), (events, "queued events")] {
-            if count > MAX_TOKEN as usize {
-                return Err(FreezeError::TooLarge(count, what));
+    let mut workers = plan.workers.clone();
+    workers.iter_mut().for_each(|loops| loops.retain(|id| builder.loops.get(*id).is_some()));
+    let mut worker_of = builder.loops.map(|_, _| None);
+    let misplaced = |of: &LoopInfo, count| FreezeError::Misplaced { name: of.full_name(), count };
+    for (worker, loops) in workers.iter().enumerate() {
+        for &id in loops {
+            if worker_of[id].replace(worker).is_some() {
+                return Err(misplaced(&builder.loops[id], 2));
             }
+        }
+    }
+    for id in builder.loops.keys().filter(|id| worker_of[*id].is_none()).collect::<Vec<_>>() {
+        let of = builder.loops[id].clone();
+        let of_node = builder.loops.iter().filter(|(_, other)| other.node_index == of.node_index);
+        let of_node = of_node.filter_map(|(other, _)| worker_of[other]).next();
+        let place = (plan.late)(&of.node, &of.group, of_node);
+        let place = place.filter(|place| place.worker < workers.len());
+        let LatePlace { worker, priority } = place.ok_or_else(|| misplaced(&of, 0))?;
+        worker_of[id] = Some(worker);
+        workers[worker].push(id);
+        if priority > 0 {
+            builder.loop_info_mut(id).priority = priority;
+        }
+    }
+    workers.iter().try_for_each(|loops| check_size(builder, loops))?;
+    Ok(workers)
+}
+
+/// Checks that a worker can number the callbacks and events of its loops.
+fn check_size(builder: &GraphBuilder, loops: &[LoopId]) -> Result<(), FreezeError> {
+    let callbacks = loops.iter().flat_map(|id| &builder.loops[*id].callbacks);
+    let callbacks: Vec<_> = callbacks.map(|c| &builder.callback_specs[*c]).collect();
+    // Each loop has a token for its retirement, each timer one for changes.
+    let events = callbacks.iter().map(|c| c.source.capacity()).sum::<usize>() + loops.len();
+    let timers = callbacks.iter().filter(|c| matches!(c.source, EventSource::Timer(_))).count();
+    let routes = callbacks.len() + timers + loops.len();
+    for (count, what) in [(routes, "callbacks"), (events, "queued events")] {
+        if count > MAX_TOKEN as usize {
+            return Err(FreezeError::TooLarge(count, what));
         }
     }
     Ok(())

@@ -8,6 +8,8 @@ use ringspin_executor::{
 };
 use ringspin_modes::{Executor, Mode};
 use ringspin_simulation::Job;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
@@ -301,6 +303,35 @@ fn other_threads_create_nodes_while_the_executor_runs() {
         assert_eq!(heard, (0..THREADS * NODES).collect::<Vec<_>>());
         let info = executor.graph().info();
         assert_eq!(info.loops.len() as u64, 1 + THREADS * NODES);
+    });
+}
+
+/// The nodes that come and go may be part of the plan of the start, and gone by then, or not.
+#[test]
+fn executor_starts_while_another_thread_changes_the_graph() {
+    in_every_mode(|mut executor| {
+        let graph = executor.graph().clone();
+        let is_over = Arc::new(AtomicBool::new(false));
+        let over = is_over.clone();
+        let (begun, begins) = mpsc::channel();
+        let thread = spawn_beside(&executor, move || {
+            while !over.load(SeqCst) {
+                let node = graph.create_node("short", 0u64).unwrap();
+                let lane = node.create_callback_group("lane", 0u64).unwrap();
+                let on = |sum: &mut u64, n: &Message<u64>, _: &mut Context<'_>| *sum += **n;
+                lane.create_subscription("numbers", QoS::default(), on).unwrap();
+                lane.create_timer(MS, |_, _| ()).unwrap();
+                node.destroy();
+                let _ = begun.send(());
+            }
+        });
+        begins.recv().unwrap();
+        executor.freeze().unwrap();
+        is_over.store(true, SeqCst);
+        thread.join().unwrap();
+        executor.spin_for(MS).unwrap();
+        assert!(executor.graph().info().loops.is_empty());
+        assert_eq!(executor.monitor().unwrap().failures(), []);
     });
 }
 

@@ -2,10 +2,10 @@
 
 use crate::{entries, in_every_mode, log};
 use ringspin_executor::{
-    AddInputError, BoxError, CreateGroupError, CreateNodeError, CreatePublisherError,
+    AddInputError, BoxError, Context, CreateGroupError, CreateNodeError, CreatePublisherError,
     CreateSubscriptionError, CreateTimerError, Delivery, DepthError, ExternalInput, FailurePolicy,
-    FreezeError, Graph, InFlight, InterceptError, Message, Plan, QoS, ReadyOrder, SetDeadlineError,
-    SimClock, Time, TimeSource, Verdict,
+    FreezeError, Frozen, Graph, InFlight, InterceptError, Message, Plan, QoS, ReadyOrder,
+    SetDeadlineError, SimClock, Time, TimeSource, Verdict,
 };
 use ringspin_modes::{Executor, Mapping, Mode, SpinError, allowed_cores};
 use std::sync::Arc;
@@ -103,17 +103,45 @@ fn a_running_graph_takes_further_nodes_but_no_other_settings() {
     });
 }
 
+/// Another thread may create and destroy nodes between the plan and the start.
 #[test]
-fn a_plan_that_forgets_a_callback_group_is_refused() {
+fn plan_follows_loops_that_have_come_and_gone_since_it_was_made() {
+    let graph = Graph::new();
+    let [first, second] = ["first", "second"].map(|name| graph.create_node(name, 0u64).unwrap());
+    let workers = vec![vec![first.event_loop()], vec![second.event_loop()]];
+    let plan = Plan::new(workers, ReadyOrder::RoundRobin);
+    first.destroy();
+    let lane = second.create_callback_group("lane", 0u64).unwrap();
+    let third = graph.create_node("third", 0u64).unwrap();
+    let numbers = [(&second, 1), (&lane, 1), (&third, 0)].map(|(node, worker)| {
+        let on = |sum: &mut u64, n: &Message<u64>, _: &mut Context<'_>| *sum += **n;
+        node.create_subscription("numbers", QoS::default(), on).unwrap();
+        (node.event_loop(), worker)
+    });
+    let out = third.create_publisher::<u64>("numbers", QoS::default()).unwrap();
+    let time = TimeSource::Live(Arc::new(SimClock::default()));
+    let frozen = graph.freeze(&plan, &Default::default(), Default::default(), &time);
+    let Frozen { mut workers, .. } = frozen.unwrap();
+    workers.iter_mut().for_each(|worker| worker.start(Time::ZERO));
+    out.publish(7).unwrap();
+    for worker in &mut workers {
+        while worker.dispatch_next().is_some() || worker.has_ready() {}
+    }
+    for (event_loop, worker) in numbers {
+        assert_eq!(workers[worker].state_mut::<u64>(event_loop), Some(&mut 7));
+    }
+}
+
+#[test]
+fn a_plan_with_a_loop_on_two_workers_or_none_is_refused() {
     let graph = Graph::new();
     let node = graph.create_node("node", ()).unwrap();
-    node.create_callback_group("lane", ()).unwrap();
-    let workers = vec![vec![node.event_loop()]];
-    let plan = Plan::new(workers, ReadyOrder::RoundRobin);
     let time = TimeSource::Live(Arc::new(SimClock::default()));
-    let error = graph.freeze(&plan, &Default::default(), Default::default(), &time).err();
-    let expected = FreezeError::Misplaced { name: "/node:lane".into(), count: 0 };
-    assert_eq!(error, Some(expected));
+    for (workers, count) in [(vec![vec![node.event_loop()]; 2], 2), (vec![], 0)] {
+        let plan = Plan::new(workers, ReadyOrder::RoundRobin);
+        let error = graph.freeze(&plan, &Default::default(), Default::default(), &time).err();
+        assert_eq!(error, Some(FreezeError::Misplaced { name: "/node".into(), count }));
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A world for the whole program, from before `main`.
 
-use crate::settings::Settings;
+use crate::settings::{self, Settings};
 use crate::world::World;
 use crate::{interpose, os, report, scheduler, watchdog};
 use libc::{c_char, c_int, c_ulong};
@@ -17,10 +17,10 @@ static BEGIN: unsafe extern "C" fn(c_int, *const *const c_char, *const *const c_
 
 /// Puts the program into a world, if the environment says so.
 unsafe extern "C" fn begin(_: c_int, arguments: *const *const c_char, _: *const *const c_char) {
-    if std::env::var_os("RINGSPIN_MODE").is_none_or(|mode| mode != "deterministic")
-        || std::env::var_os("RINGSPIN_THREADS").is_some_and(|threads| threads == "real")
-    {
-        return;
+    match is_asked_for() {
+        Ok(true) => {}
+        Ok(false) => return,
+        Err(problem) => os::die(&problem),
     }
     let settings = match Settings::from_environment() {
         Ok(settings) => settings,
@@ -35,7 +35,7 @@ unsafe extern "C" fn begin(_: c_int, arguments: *const *const c_char, _: *const 
     // SAFETY: the loader passes the arguments of the program.
     unsafe { fix_addresses(arguments) };
     scheduler::register();
-    let world = World::new(settings, true, None, |stuck| os::die(&stuck.to_string()));
+    let world = World::new(settings, true, None, |stuck| stuck.die());
     let world: &'static World = Box::leak(Box::new(world));
     os::stay_on_this_core();
     watchdog::watch(world);
@@ -43,6 +43,21 @@ unsafe extern "C" fn begin(_: c_int, arguments: *const *const c_char, _: *const 
     // SAFETY: a function of the process.
     unsafe { libc::atexit(end) };
     interpose::adopt(world);
+}
+
+/// Whether the environment asks for a world.
+fn is_asked_for() -> Result<bool, String> {
+    let mut is_deterministic = false;
+    settings::read("RINGSPIN_MODE", "`single`, `multi` or `deterministic`", |mode| {
+        is_deterministic = mode == "deterministic";
+        matches!(mode, "single" | "multi" | "deterministic").then_some(())
+    })?;
+    let mut are_real = false;
+    settings::read("RINGSPIN_THREADS", "`real` or `simulated`", |threads| {
+        are_real = threads == "real";
+        matches!(threads, "real" | "simulated").then_some(())
+    })?;
+    Ok(is_deterministic && !are_real)
 }
 
 /// Says how the run went.

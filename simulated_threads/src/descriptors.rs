@@ -3,7 +3,7 @@
 use crate::os;
 use crate::world::{NEVER, Nanos};
 use libc::{c_int, pollfd};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The descriptors of a world that threads wait for, and its timers.
 #[derive(Default)]
@@ -11,6 +11,8 @@ pub(crate) struct Descriptors {
     /// By number of the thread that waits.
     awaited: BTreeMap<u64, Vec<pollfd>>,
     timers: BTreeMap<c_int, Timer>,
+    /// Eventfds, timers included: only the world's own threads write to them.
+    counters: BTreeSet<c_int>,
 }
 
 /// A timerfd, which is an eventfd here: both tell their reader a count.
@@ -47,9 +49,20 @@ impl Descriptors {
         self.awaited.get_mut(&thread).is_some_and(|descriptors| os::poll(descriptors) != 0)
     }
 
+    /// An eventfd was created.
+    pub(crate) fn add_counter(&mut self, descriptor: c_int) {
+        self.counters.insert(descriptor);
+    }
+
+    /// Whether a descriptor is an eventfd.
+    pub(crate) fn is_counter(&self, descriptor: c_int) -> bool {
+        self.counters.contains(&descriptor)
+    }
+
     /// A timerfd was created.
     pub(crate) fn add_timer(&mut self, descriptor: c_int, is_real: bool) {
         self.timers.insert(descriptor, Timer::new(is_real));
+        self.add_counter(descriptor);
     }
 
     /// The timer behind a descriptor, if it is one.
@@ -60,6 +73,7 @@ impl Descriptors {
     /// A descriptor was closed.
     pub(crate) fn close(&mut self, descriptor: c_int) {
         self.timers.remove(&descriptor);
+        self.counters.remove(&descriptor);
     }
 
     /// When the next timer expires.

@@ -1,8 +1,11 @@
 //! Calls of the operating system, in real time.
 
+use crate::current;
 use crate::original::original;
 use libc::{c_int, c_long, pid_t, pollfd};
-use std::sync::atomic::AtomicU32;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 /// Calls the kernel, past the definition of `syscall` in this crate.
@@ -14,8 +17,14 @@ unsafe fn syscall(number: c_long, arguments: [c_long; 6]) -> c_long {
     let syscall = original!(
         syscall: fn(c_long, c_long, c_long, c_long, c_long, c_long, c_long) -> c_long
     );
+    // A program keeps what it has in `errno`: whether a call here fails depends on real time.
+    // SAFETY: the address of this thread's own `errno`.
+    let errno = unsafe { &mut *libc::__errno_location() };
+    let kept = *errno;
     // SAFETY: the caller's promise.
-    unsafe { syscall(number, a, b, c, d, e, f) }
+    let result = unsafe { syscall(number, a, b, c, d, e, f) };
+    *errno = kept;
+    result
 }
 
 /// Waits for a wake-up of `word` while it has this value; may return earlier.
@@ -91,8 +100,31 @@ pub(crate) fn stay_on_this_core() {
     }
 }
 
-/// The name of a thread of this process, as the operating system has it.
+/// The number of the process in the operating system.
+fn this_process() -> pid_t {
+    // SAFETY: takes no argument.
+    unsafe { syscall(libc::SYS_getpid, [0; 6]) as pid_t }
+}
+
+/// Waits until a thread is gone that does nothing but end. The first thread of a process is kept.
+pub(crate) fn wait_for_end(thread: pid_t) {
+    let process = this_process();
+    let exists = || {
+        let arguments = [process.into(), thread.into(), 0, 0, 0, 0];
+        // SAFETY: takes numbers; there is no signal of number zero.
+        unsafe { syscall(libc::SYS_tgkill, arguments) == 0 }
+    };
+    while thread != process && exists() {
+        // SAFETY: takes no argument.
+        unsafe { syscall(libc::SYS_sched_yield, [0; 6]) };
+    }
+}
+
+/// The name of a thread of this process: Rust's for the first one, else the operating system's.
 pub(crate) fn thread_name(thread: pid_t) -> String {
+    if thread == this_process() {
+        return "main".into();
+    }
     let name = std::fs::read_to_string(format!("/proc/self/task/{thread}/comm"));
     name.map_or_else(|_| "not started".into(), |name| name.trim_end().into())
 }
@@ -111,25 +143,38 @@ pub(crate) fn die(text: &str) -> ! {
     unsafe { libc::_exit(101) }
 }
 
-/// The number of the system call in which a thread of this process waits; `None` if it runs, or has
-/// ended.
-pub(crate) fn system_call(thread: pid_t) -> Option<i64> {
-    let state = std::fs::read_to_string(format!("/proc/self/task/{thread}/syscall")).ok()?;
-    state.split_whitespace().next()?.parse().ok()
+/// The number of the system call in which a thread of this process waits, and its first argument;
+/// `None` if it runs, or has ended. Allocates nothing: that would move what the program allocates.
+pub(crate) fn system_call(thread: pid_t) -> Option<(i64, u64)> {
+    let (mut path, mut text) = ([0; 48], [0; 48]);
+    write!(&mut path[..], "/proc/self/task/{thread}/syscall").ok()?;
+    let path = str::from_utf8(&path).ok()?.trim_end_matches('\0');
+    let length = File::open(path).ok()?.read(&mut text).ok()?;
+    let mut words = str::from_utf8(&text[..length]).ok()?.split_whitespace();
+    let number = words.next()?.parse().ok().filter(|number| *number >= 0)?;
+    let argument = words.next()?.strip_prefix("0x")?;
+    Some((number, u64::from_str_radix(argument, 16).ok()?))
 }
 
 /// Has a thread of this process write its backtrace to the standard error.
 pub(crate) fn print_backtrace_of(thread: pid_t) {
+    static PRINTED: AtomicBool = AtomicBool::new(false);
     extern "C" fn print(_: c_int) {
-        crate::current::leave(); // it never goes on
-        say(&format!("backtrace:\n{}", std::backtrace::Backtrace::force_capture()));
+        current::leave(); // it never goes on
+        let name = thread_name(this_thread());
+        let backtrace = std::backtrace::Backtrace::force_capture();
+        say(&format!("backtrace of {name:?}:\n{backtrace}"));
+        PRINTED.store(true, Ordering::Relaxed);
     }
+    PRINTED.store(false, Ordering::Relaxed);
     let signal = libc::SIGURG;
     // SAFETY: the handler is a function of the process, which ends soon after.
     unsafe { libc::signal(signal, print as *const () as libc::sighandler_t) };
     // SAFETY: takes numbers.
     unsafe { syscall(libc::SYS_tkill, [thread.into(), signal.into(), 0, 0, 0, 0]) };
-    sleep(Duration::from_secs(1));
+    // Where it holds the allocator's lock, it prints nothing.
+    let looks = (0..500).take_while(|_| !PRINTED.load(Ordering::Relaxed));
+    looks.for_each(|_| sleep(Duration::from_millis(10)));
 }
 
 /// Whether the functions of this crate are those that the whole process calls; otherwise the name

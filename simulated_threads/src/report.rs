@@ -9,14 +9,24 @@ use std::fmt;
 pub struct Stuck {
     now: Nanos,
     is_livelock: bool,
-    threads: Vec<(u64, String, Wait)>,
+    /// Number, the operating system's number, name.
+    threads: Vec<(u64, i32, String, Wait)>,
 }
 
 impl Stuck {
     pub(crate) fn new(now: Nanos, is_livelock: bool, threads: Vec<(u64, i32, Wait)>) -> Self {
         let named = threads.into_iter();
-        let named = named.map(|(number, thread, wait)| (number, os::thread_name(thread), wait));
+        let named =
+            named.map(|(number, thread, wait)| (number, thread, os::thread_name(thread), wait));
         Self { now, is_livelock, threads: named.collect() }
+    }
+
+    /// Ends the process with this report, and where the first threads wait.
+    pub(crate) fn die(&self) -> ! {
+        const BACKTRACES_MAX: usize = 8;
+        let started = self.threads.iter().filter(|(_, thread, ..)| *thread != 0);
+        started.take(BACKTRACES_MAX).for_each(|(_, thread, ..)| os::print_backtrace_of(*thread));
+        os::die(&self.to_string())
     }
 }
 
@@ -31,7 +41,7 @@ impl fmt::Display for Stuck {
             ),
             false => write!(f, "deadlock at {time}: every thread waits, and none for a time"),
         }?;
-        for (number, name, wait) in &self.threads {
+        for (number, _, name, wait) in &self.threads {
             write!(f, "\n  thread {number} ({name:?}) {wait}")?;
         }
         Ok(())

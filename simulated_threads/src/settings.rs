@@ -27,13 +27,24 @@ pub struct Settings {
     pub processors: NonZeroUsize,
     /// Whether sockets may be created. What arrives there comes at times that no other run repeats.
     pub allows_sockets: bool,
+    /// How long, in real time, a thread may be in a call of the operating system that no world
+    /// sees.
+    pub blocked_max: Duration,
+    /// How long, in real time, a thread may run between two calls that a world sees.
+    pub busy_max: Duration,
 }
 
 impl Default for Settings {
-    /// Seed 0, in 1970, two processors, no sockets.
+    /// Seed 0, in 1970, two processors, no sockets; blocked for 3 s, busy for 60 s.
     fn default() -> Self {
-        let processors = NonZeroUsize::MIN.saturating_add(1);
-        Self { seed: 0, start: Duration::ZERO, processors, allows_sockets: false }
+        Self {
+            seed: 0,
+            start: Duration::ZERO,
+            processors: NonZeroUsize::MIN.saturating_add(1),
+            allows_sockets: false,
+            blocked_max: Duration::from_secs(3),
+            busy_max: Duration::from_secs(60),
+        }
     }
 }
 
@@ -46,6 +57,8 @@ impl Settings {
     /// | `RINGSPIN_START` | [`start`](Self::start), in whole seconds |
     /// | `RINGSPIN_PROCESSORS` | [`processors`](Self::processors) |
     /// | `RINGSPIN_SOCKETS` | [`allows_sockets`](Self::allows_sockets): `allow` or `refuse` |
+    /// | `RINGSPIN_BLOCKED_MAX_MS` | [`blocked_max`](Self::blocked_max), in milliseconds |
+    /// | `RINGSPIN_BUSY_MAX_MS` | [`busy_max`](Self::busy_max), in milliseconds |
     ///
     /// # Errors
     /// In words, with the variable whose value is none.
@@ -71,12 +84,26 @@ impl Settings {
             };
             Some(())
         })?;
+        let limits = [
+            ("RINGSPIN_BLOCKED_MAX_MS", &mut settings.blocked_max),
+            ("RINGSPIN_BUSY_MAX_MS", &mut settings.busy_max),
+        ];
+        for (name, limit) in limits {
+            read(name, "a number of milliseconds", |text| {
+                *limit = Duration::from_millis(text.parse().ok()?);
+                Some(())
+            })?;
+        }
         Ok(settings)
     }
 }
 
 /// Reads a variable, if it is set.
-fn read(name: &str, expected: &str, set: impl FnOnce(&str) -> Option<()>) -> Result<(), String> {
+pub(crate) fn read(
+    name: &str,
+    expected: &str,
+    set: impl FnOnce(&str) -> Option<()>,
+) -> Result<(), String> {
     let Some(value) = std::env::var_os(name) else { return Ok(()) };
     value.to_str().and_then(set).ok_or_else(|| format!("{name} is {value:?}: use {expected}"))
 }

@@ -2,19 +2,14 @@
 
 use crate::os;
 use crate::report::Seconds;
+use crate::turn::Turn;
 use crate::world::World;
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How long a thread may be in a call of the operating system that no world sees.
-const BLOCKED_MAX: Duration = Duration::from_secs(3);
-
-/// How long a thread may run between two calls that a world sees.
-const BUSY_MAX: Duration = Duration::from_secs(60);
-
 /// How often the watchdog looks.
-const INTERVAL: Duration = Duration::from_millis(250);
+const INTERVAL: Duration = Duration::from_millis(100);
 
 /// The worlds that are watched, with the steps of the last look and the time since.
 static WATCHED: Mutex<Vec<(&'static World, u64, Duration)>> = Mutex::new(Vec::new());
@@ -23,9 +18,15 @@ static WATCHED: Mutex<Vec<(&'static World, u64, Duration)>> = Mutex::new(Vec::ne
 pub(crate) fn watch(world: &'static World) {
     static STARTED: Once = Once::new();
     STARTED.call_once(|| {
+        let has_begun = Arc::new(Turn::default());
+        let begun = has_begun.clone();
         let watchdog = thread::Builder::new().name("ringspin-watch".into());
-        if let Err(error) = watchdog.spawn(watch_all) {
-            os::say(&format!("no thread that watches simulated threads: {error}"));
+        match watchdog.spawn(move || watch_all(&begun)) {
+            // It allocates nothing later: that would move what the program allocates.
+            Ok(_) => has_begun.wait(),
+            Err(error) => {
+                os::say(&format!("failed to start the thread that watches others: {error}"));
+            }
         }
     });
     with_watched(|worlds| worlds.push((world, world.steps(), Duration::ZERO)));
@@ -35,41 +36,42 @@ fn with_watched<R>(with: impl FnOnce(&mut Vec<(&'static World, u64, Duration)>) 
     with(&mut WATCHED.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-fn watch_all() {
+fn watch_all(begun: &Turn) {
+    begun.give();
     loop {
         os::sleep(INTERVAL);
-        let suspects = with_watched(|worlds| {
+        with_watched(|worlds| {
             worlds.retain(|(world, ..)| !world.is_over());
-            let mut suspects = Vec::new();
             for (world, steps, since) in worlds {
                 let now = world.steps();
                 *since = if now == *steps { *since + INTERVAL } else { Duration::ZERO };
                 *steps = now;
-                suspects.push((*world, *since));
+                look_at(world, *since);
             }
-            suspects
         });
-        suspects.into_iter().for_each(|(world, since)| look_at(world, since));
     }
 }
 
 /// Ends the process if the running thread of `world` is not to be waited for any longer.
 fn look_at(world: &World, since: Duration) {
-    if since < BLOCKED_MAX {
+    let limits = world.settings();
+    let thread = world.running();
+    // None runs while one hands over to another, which the operating system has not started yet.
+    if thread == 0 || since < limits.blocked_max.min(limits.busy_max) {
         return;
     }
-    let thread = world.running();
     let call = os::system_call(thread);
-    if call.is_none() && since < BUSY_MAX {
+    let limit = if call.is_some() { limits.blocked_max } else { limits.busy_max };
+    if since < limit || call.is_some_and(is_output) {
         return;
     }
     let what = match call {
         None => format!(
-            "has run for {} s without a call that the simulation sees: a loop that waits for \
-             another thread must yield (`std::thread::yield_now`) or sleep",
-            BUSY_MAX.as_secs()
+            "has run for {limit:?} without a call that the simulation sees: a loop that waits for \
+             another thread must yield (`std::thread::yield_now`) or sleep; for a longer \
+             computation set RINGSPIN_BUSY_MAX_MS",
         ),
-        Some(call) => format!("waits in {}", describe(call)),
+        Some((call, _)) => format!("waits in {}", describe(call)),
     };
     os::say(&format!(
         "at {} of simulated time, thread {:?} {what}",
@@ -78,6 +80,12 @@ fn look_at(world: &World, since: Duration) {
     ));
     os::print_backtrace_of(thread);
     os::die("the run ends here, because no other thread can go on");
+}
+
+/// Whether a call, with its first argument, writes to the standard output or error: the reader may
+/// be as slow as it is.
+fn is_output((call, descriptor): (i64, u64)) -> bool {
+    matches!(call, libc::SYS_write | libc::SYS_writev) && matches!(descriptor, 1 | 2)
 }
 
 /// A call of the operating system, and what to do about it.

@@ -125,6 +125,8 @@ pub(crate) struct World {
     switches: AtomicU64,
     steps: AtomicU64,
     running: AtomicI32,
+    /// The operating system's number of the thread that ended last, until it is gone.
+    ended: AtomicI32,
     is_over: AtomicBool,
     sockets: AtomicU64,
     settings: Settings,
@@ -170,6 +172,7 @@ impl World {
             switches: AtomicU64::new(0),
             steps: AtomicU64::new(0),
             running: AtomicI32::new(0),
+            ended: AtomicI32::new(0),
             is_over: AtomicBool::new(false),
             sockets: AtomicU64::new(0),
             settings,
@@ -200,7 +203,7 @@ impl World {
         self.steps.load(Ordering::Relaxed)
     }
 
-    /// The number that the operating system gave the thread that runs.
+    /// The number that the operating system gave the thread that runs; zero while one hands over.
     pub(crate) fn running(&self) -> i32 {
         self.running.load(Ordering::Relaxed)
     }
@@ -208,6 +211,11 @@ impl World {
     /// How many threads were created.
     pub(crate) fn threads(&self) -> u64 {
         self.state().created
+    }
+
+    /// The settings.
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
     }
 
     /// Whether no thread of the process is outside.
@@ -324,7 +332,9 @@ impl World {
             state.handles.remove(&handle);
         }
         state.wake(Wait::Join(seat.number), usize::MAX);
+        self.ended.store(seat.turn.thread(), Ordering::Relaxed);
         if let Some(next) = self.pick(state) {
+            self.running.store(0, Ordering::Relaxed);
             next.give();
         }
     }
@@ -443,10 +453,24 @@ impl World {
         let next = self.pick(state);
         match next {
             Some(next) if Arc::ptr_eq(&next, &own) => return,
-            Some(next) => next.give(),
+            Some(next) => {
+                self.running.store(0, Ordering::Relaxed);
+                next.give();
+            }
             None => {}
         }
+        self.take(&own);
+    }
+
+    /// Waits for the turn of the calling thread, and takes it.
+    pub(crate) fn take(&self, own: &Turn) {
         own.wait();
+        // A thread gives its heap and its stack back after its last turn: addresses that are given
+        // out from now on would depend on when it does.
+        match self.ended.swap(0, Ordering::Relaxed) {
+            0 => {}
+            ended => os::wait_for_end(ended),
+        }
         self.running.store(own.thread(), Ordering::Relaxed);
     }
 

@@ -38,6 +38,15 @@ pub(super) fn after(now: Nanos, duration: timespec) -> Option<Nanos> {
     Some(now.saturating_add(nanos(duration)?).min(NEVER - 1))
 }
 
+/// The world's time of a deadline of `clock`; `None` of a bad one.
+///
+/// # Safety
+/// `time` points to a time.
+pub(super) unsafe fn until(clock: clockid_t, time: *const timespec) -> Option<Nanos> {
+    // SAFETY: the caller's promise.
+    nanos(unsafe { *time }).map(|reading| to_world(clock, reading))
+}
+
 interpose! {
     /// Reads a clock: all of them, those of processor time as well, show the world's time.
     fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int = |world, me| {

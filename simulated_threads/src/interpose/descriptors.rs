@@ -4,7 +4,10 @@ use super::{clock, fail, interpose, nanos, to_timespec};
 use crate::original::original;
 use crate::os;
 use crate::world::{NEVER, Nanos, Slot, Wait, World};
-use libc::{c_int, clockid_t, epoll_event, itimerspec, nfds_t, pollfd, sigset_t, timespec};
+use libc::{
+    c_int, c_short, c_uint, c_void, clockid_t, epoll_event, fd_set, itimerspec, nfds_t, pollfd,
+    sigset_t, size_t, ssize_t, timespec, timeval,
+};
 
 /// Waits until a descriptor is ready or the deadline has come.
 fn wait(world: &World, me: Slot, descriptors: Vec<pollfd>, deadline: Nanos) {
@@ -65,6 +68,52 @@ unsafe fn ask(
     }
     wait(world, me, asked.to_vec(), deadline);
     os::poll(asked)
+}
+
+/// The events that the sets of `select` stand for.
+const SETS: [c_short; 3] =
+    [libc::POLLIN | libc::POLLHUP | libc::POLLERR, libc::POLLOUT, libc::POLLPRI];
+
+/// Waits for descriptors of sets, as `select` does.
+///
+/// # Safety
+/// Each set is one, or null.
+unsafe fn choose(
+    caller: (&World, Slot),
+    count: c_int,
+    sets: [*mut fd_set; 3],
+    deadline: Option<Nanos>,
+) -> c_int {
+    let (Some(deadline), 0..=1024) = (deadline, count) else { return fail(libc::EINVAL) };
+    // SAFETY: the caller's promise, and the descriptor is one of those in sets.
+    let is_in = |set: *mut fd_set, fd| !set.is_null() && unsafe { libc::FD_ISSET(fd, set) };
+    let asked = (0..count).map(|fd| {
+        let events = sets.iter().zip(SETS).filter(|(set, _)| is_in(**set, fd));
+        pollfd { fd, events: events.fold(0, |all, (_, events)| all | events), revents: 0 }
+    });
+    let mut asked: Vec<_> = asked.filter(|descriptor| descriptor.events != 0).collect();
+    // SAFETY: as many descriptors as the vector has.
+    unsafe { ask(caller, asked.as_mut_ptr(), asked.len() as nfds_t, deadline) };
+    if asked.iter().any(|descriptor| descriptor.revents & libc::POLLNVAL != 0) {
+        return fail(libc::EBADF);
+    }
+    let mut ready = 0;
+    for (set, events) in sets.into_iter().zip(SETS) {
+        for descriptor in asked.iter().filter(|descriptor| is_in(set, descriptor.fd)) {
+            match descriptor.revents & (events | libc::POLLERR) {
+                // SAFETY: the descriptor is in this set.
+                0 => unsafe { libc::FD_CLR(descriptor.fd, set) },
+                _ => ready += 1,
+            }
+        }
+    }
+    ready
+}
+
+/// Whether a read of a descriptor waits.
+fn is_blocking(descriptor: c_int) -> bool {
+    // SAFETY: asks for flags.
+    unsafe { libc::fcntl(descriptor, libc::F_GETFL) & libc::O_NONBLOCK == 0 }
 }
 
 /// A deadline after a duration; `None` of a bad one.
@@ -147,6 +196,66 @@ interpose! {
         }
     }
 
+    /// Waits for descriptors.
+    fn select(
+        count: c_int,
+        read: *mut fd_set,
+        write: *mut fd_set,
+        special: *mut fd_set,
+        timeout: *mut timeval,
+    ) -> c_int = |world, me| {
+        // SAFETY: the caller passes a duration or null.
+        let deadline = match unsafe { timeout.as_ref() } {
+            None => Some(NEVER),
+            Some(time) => {
+                let duration =
+                    timespec { tv_sec: time.tv_sec, tv_nsec: time.tv_usec.saturating_mul(1000) };
+                clock::after(world.now(), duration)
+            }
+        };
+        // SAFETY: the caller passes sets or null.
+        unsafe { choose((world, me), count, [read, write, special], deadline) }
+    }
+
+    /// Waits for descriptors; no signal comes meanwhile.
+    fn pselect(
+        count: c_int,
+        read: *mut fd_set,
+        write: *mut fd_set,
+        special: *mut fd_set,
+        timeout: *const timespec,
+        signals: *const sigset_t,
+    ) -> c_int = |world, me| {
+        let _ = signals;
+        // SAFETY: the caller passes sets or null, and a duration or null.
+        unsafe {
+            choose((world, me), count, [read, write, special], after(world, timeout))
+        }
+    }
+
+    /// Creates an eventfd.
+    fn eventfd(count: c_uint, flags: c_int) -> c_int = |world, _| {
+        let eventfd = original!(eventfd: fn(c_uint, c_int) -> c_int);
+        // SAFETY: takes numbers.
+        let descriptor = unsafe { eventfd(count, flags) };
+        world.with_descriptors(|all, _| all.add_counter(descriptor));
+        descriptor
+    }
+
+    /// Reads. A thread that reads an eventfd or a timer may wait; from elsewhere, others write at
+    /// times that no other run repeats.
+    fn read(descriptor: c_int, bytes: *mut c_void, count: size_t) -> ssize_t = |world, me| {
+        let read = original!(read: fn(c_int, *mut c_void, size_t) -> ssize_t);
+        if world.with_descriptors(|all, _| all.is_counter(descriptor)) && is_blocking(descriptor) {
+            let mut asked = [pollfd { fd: descriptor, events: libc::POLLIN, revents: 0 }];
+            while os::poll(&mut asked) == 0 {
+                wait(world, me, asked.to_vec(), NEVER);
+            }
+        }
+        // SAFETY: the caller's promise.
+        unsafe { read(descriptor, bytes, count) }
+    }
+
     /// Creates a timer of the world that is a descriptor.
     fn timerfd_create(clock: clockid_t, flags: c_int) -> c_int = |world, _| {
         let mut own = 0;
@@ -156,7 +265,7 @@ interpose! {
             own |= if flags & timer == 0 { 0 } else { eventfd };
         }
         // SAFETY: takes numbers.
-        let descriptor = unsafe { libc::eventfd(0, own) };
+        let descriptor = unsafe { eventfd(0, own) };
         if descriptor >= 0 {
             let is_real = clock == libc::CLOCK_REALTIME;
             world.with_descriptors(|all, _| all.add_timer(descriptor, is_real));

@@ -3,12 +3,13 @@
 //!
 //! Each lock stays libc's. A thread that does not get it waits in the world until it is released.
 
-use super::{clock, fail, interpose, nanos};
+use super::clock::until;
+use super::{fail, interpose};
 use crate::original::original;
 use crate::world::{NEVER, Nanos, Slot, Wait, Woken, World};
 use libc::{
-    c_int, clockid_t, pthread_cond_t, pthread_condattr_t, pthread_mutex_t, pthread_rwlock_t, sem_t,
-    timespec,
+    c_int, c_uint, clockid_t, pthread_cond_t, pthread_condattr_t, pthread_mutex_t,
+    pthread_rwlock_t, pthread_spinlock_t, sem_t, timespec,
 };
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -96,15 +97,6 @@ unsafe fn wait_for_condition(
         (0, Woken::TimedOut) => libc::ETIMEDOUT,
         (result, _) => result,
     }
-}
-
-/// The world's time of a deadline of `clock`.
-///
-/// # Safety
-/// `time` points to a time.
-unsafe fn until(clock: clockid_t, time: *const timespec) -> Option<Nanos> {
-    // SAFETY: the caller's promise.
-    nanos(unsafe { *time }).map(|reading| clock::to_world(clock, reading))
 }
 
 interpose! {
@@ -238,13 +230,51 @@ interpose! {
     /// Locks for reading.
     fn pthread_rwlock_rdlock(lock: *mut pthread_rwlock_t) -> c_int = |world, me| {
         // SAFETY: the caller passes a lock.
-        take(world, me, lock.addr(), NEVER, || unsafe { libc::pthread_rwlock_tryrdlock(lock) })
+        unsafe { take_reading((world, me), lock, Some(NEVER)) }
     }
 
     /// Locks for writing.
     fn pthread_rwlock_wrlock(lock: *mut pthread_rwlock_t) -> c_int = |world, me| {
         // SAFETY: the caller passes a lock.
-        take(world, me, lock.addr(), NEVER, || unsafe { libc::pthread_rwlock_trywrlock(lock) })
+        unsafe { take_writing((world, me), lock, Some(NEVER)) }
+    }
+
+    /// Locks for reading before a deadline.
+    fn pthread_rwlock_timedrdlock(
+        lock: *mut pthread_rwlock_t,
+        time: *const timespec,
+    ) -> c_int = |world, me| {
+        // SAFETY: the caller passes a lock and a time.
+        unsafe { take_reading((world, me), lock, until(libc::CLOCK_REALTIME, time)) }
+    }
+
+    /// Locks for reading before a deadline.
+    fn pthread_rwlock_clockrdlock(
+        lock: *mut pthread_rwlock_t,
+        clock: clockid_t,
+        time: *const timespec,
+    ) -> c_int = |world, me| {
+        // SAFETY: the caller passes a lock and a time.
+        unsafe { take_reading((world, me), lock, until(clock, time)) }
+    }
+
+    /// Locks for writing before a deadline.
+    fn pthread_rwlock_timedwrlock(
+        lock: *mut pthread_rwlock_t,
+        time: *const timespec,
+    ) -> c_int = |world, me| {
+        // SAFETY: the caller passes a lock and a time.
+        unsafe { take_writing((world, me), lock, until(libc::CLOCK_REALTIME, time)) }
+    }
+
+    /// Locks for writing before a deadline.
+    fn pthread_rwlock_clockwrlock(
+        lock: *mut pthread_rwlock_t,
+        clock: clockid_t,
+        time: *const timespec,
+    ) -> c_int = |world, me| {
+        // SAFETY: the caller passes a lock and a time.
+        unsafe { take_writing((world, me), lock, until(clock, time)) }
     }
 
     /// Unlocks what was locked for reading or writing.
@@ -273,6 +303,21 @@ interpose! {
         }
     }
 
+    /// Takes from a semaphore before a deadline.
+    fn sem_clockwait(
+        semaphore: *mut sem_t,
+        clock: clockid_t,
+        time: *const timespec,
+    ) -> c_int = |world, me| {
+        // SAFETY: the caller passes a semaphore and a time.
+        unsafe {
+            match until(clock, time) {
+                Some(deadline) => take_semaphore(world, me, semaphore, deadline),
+                None => fail(libc::EINVAL),
+            }
+        }
+    }
+
     /// Adds to a semaphore.
     fn sem_post(semaphore: *mut sem_t) -> c_int = |world, _| {
         let post = original!(sem_post: fn(*mut sem_t) -> c_int);
@@ -281,6 +326,69 @@ interpose! {
         world.wake(Wait::Lock(semaphore.addr()), 1);
         result
     }
+
+    /// Takes a lock for which others would spin.
+    fn pthread_spin_lock(lock: *mut pthread_spinlock_t) -> c_int = |world, me| {
+        // SAFETY: the caller passes a lock.
+        take(world, me, lock.addr(), NEVER, || unsafe { libc::pthread_spin_trylock(lock) })
+    }
+
+    /// Releases a lock for which others would spin.
+    fn pthread_spin_unlock(lock: *mut pthread_spinlock_t) -> c_int = |world, _| {
+        let unlock = original!(pthread_spin_unlock: fn(*mut pthread_spinlock_t) -> c_int);
+        // SAFETY: the caller's promise.
+        let result = unsafe { unlock(lock) };
+        world.wake(Wait::Lock(lock.addr()), 1);
+        result
+    }
+
+    /// Waits until as many threads do as the barrier was created for.
+    fn pthread_barrier_wait(barrier: *mut Barrier) -> c_int = |world, me| {
+        const LAST: c_int = -1; // PTHREAD_BARRIER_SERIAL_THREAD
+        let wait = Wait::Lock(barrier.addr());
+        // SAFETY: the caller passes a barrier. Threads of the world use it one at a time.
+        let barrier = unsafe { &mut *barrier };
+        barrier.arrived += 1;
+        if barrier.arrived < barrier.count {
+            world.wait(me, wait, NEVER);
+            return 0;
+        }
+        barrier.arrived = 0;
+        world.wake(wait, usize::MAX);
+        LAST
+    }
+}
+
+/// The begin of glibc's `pthread_barrier_t`.
+#[repr(C)]
+pub(crate) struct Barrier {
+    arrived: c_uint,
+    round: c_uint,
+    count: c_uint,
+}
+
+/// # Safety
+/// As that of `pthread_rwlock_rdlock`.
+unsafe fn take_reading(
+    (world, me): (&World, Slot),
+    lock: *mut pthread_rwlock_t,
+    deadline: Option<Nanos>,
+) -> c_int {
+    let Some(deadline) = deadline else { return libc::EINVAL };
+    // SAFETY: the caller's promise.
+    take(world, me, lock.addr(), deadline, || unsafe { libc::pthread_rwlock_tryrdlock(lock) })
+}
+
+/// # Safety
+/// As that of `pthread_rwlock_wrlock`.
+unsafe fn take_writing(
+    (world, me): (&World, Slot),
+    lock: *mut pthread_rwlock_t,
+    deadline: Option<Nanos>,
+) -> c_int {
+    let Some(deadline) = deadline else { return libc::EINVAL };
+    // SAFETY: the caller's promise.
+    take(world, me, lock.addr(), deadline, || unsafe { libc::pthread_rwlock_trywrlock(lock) })
 }
 
 /// # Safety

@@ -3,7 +3,10 @@
 use super::interpose;
 use crate::original::original;
 use crate::world::World;
-use libc::{c_int, c_long, c_uint, c_void, cpu_set_t, pid_t, sigaction as action, size_t, ssize_t};
+use libc::{
+    c_int, c_long, c_uint, c_void, cpu_set_t, pid_t, sigaction as action, sighandler_t, size_t,
+    ssize_t,
+};
 use std::ptr;
 
 /// The number of the process and of its first thread: greater than `PID_MAX_LIMIT` of Linux, so
@@ -20,6 +23,17 @@ pub(super) unsafe fn fill(world: &World, bytes: *mut c_void, count: size_t) {
     }
 }
 
+fn random(world: &World) -> u32 {
+    let mut bytes = [0; 4];
+    world.fill(&mut bytes);
+    u32::from_le_bytes(bytes)
+}
+
+/// Whether the signal ends a program.
+fn is_end(signal: c_int) -> bool {
+    matches!(signal, libc::SIGINT | libc::SIGTERM | libc::SIGHUP)
+}
+
 interpose! {
     /// Random bytes of the world's seed.
     fn getrandom(bytes: *mut c_void, count: size_t, flags: c_uint) -> ssize_t = |world, _| {
@@ -34,6 +48,22 @@ interpose! {
         // SAFETY: the caller passes a buffer of this length.
         unsafe { fill(world, bytes, count) };
         0
+    }
+
+    /// A random number of the world's seed.
+    fn arc4random() -> u32 = |world, _| {
+        random(world)
+    }
+
+    /// Random bytes of the world's seed.
+    fn arc4random_buf(bytes: *mut c_void, count: size_t) = |world, _| {
+        // SAFETY: the caller passes a buffer of this length.
+        unsafe { fill(world, bytes, count) };
+    }
+
+    /// A random number of the world's seed, less than `bound`.
+    fn arc4random_uniform(bound: u32) -> u32 = |world, _| {
+        ((u64::from(random(world)) * u64::from(bound)) >> 32) as u32
     }
 
     /// The processors on which threads may run: as many as the world has.
@@ -89,11 +119,22 @@ interpose! {
     /// The number of the process: the same in every run.
     fn getpid() -> pid_t = |_, _| { FIRST_ID as pid_t }
 
+    /// Sets what a signal does, as `sigaction` does.
+    fn signal(signal: c_int, handler: sighandler_t) -> sighandler_t = |_, _| {
+        match is_end(signal) {
+            true => libc::SIG_DFL,
+            false => {
+                let set = original!(signal: fn(c_int, sighandler_t) -> sighandler_t);
+                // SAFETY: the caller's promise.
+                unsafe { set(signal, handler) }
+            }
+        }
+    }
+
     /// Sets what a signal does. Those that end a program end a run, whatever the program sets:
     /// they come at times that no other run repeats.
     fn sigaction(signal: c_int, new: *const action, old: *mut action) -> c_int = |_, _| {
-        let is_end = matches!(signal, libc::SIGINT | libc::SIGTERM | libc::SIGHUP);
-        let new = if is_end { ptr::null() } else { new };
+        let new = if is_end(signal) { ptr::null() } else { new };
         let set = original!(sigaction: fn(c_int, *const action, *mut action) -> c_int);
         // SAFETY: the caller's promise.
         unsafe { set(signal, new, old) }

@@ -1,12 +1,14 @@
 //! Creation, end and joining of threads.
 
+use super::clock;
 use super::interpose;
 use crate::current;
 use crate::original::original;
 use crate::turn::Turn;
-use crate::world::{NEVER, Slot, Wait, World};
-use libc::{c_int, c_void, pthread_attr_t, pthread_key_t, pthread_t};
+use crate::world::{NEVER, Nanos, Slot, Wait, Woken, World};
+use libc::{c_int, c_void, clockid_t, pthread_attr_t, pthread_key_t, pthread_t, timespec};
 use std::ptr;
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 type Routine = extern "C" fn(*mut c_void) -> *mut c_void;
@@ -55,19 +57,27 @@ unsafe extern "C" fn end(round: *mut c_void) {
 pub(crate) fn adopt(world: &'static World) {
     let (slot, turn) = world.add(false);
     turn.belongs_to_this_thread();
-    let _ = key();
     current::enter(world, slot);
+    end_at_last();
+}
+
+/// Has the calling thread end in its world when the operating system's thread does.
+fn end_at_last() {
+    // SAFETY: the key exists; its value is a number.
+    unsafe { libc::pthread_setspecific(key(), ptr::without_provenance(1)) };
 }
 
 extern "C" fn begin(start: *mut c_void) -> *mut c_void {
+    let start = start.cast::<Start>();
     // SAFETY: `pthread_create` below made the box for this thread alone.
-    let Start { world, slot, turn, routine, argument } =
-        *unsafe { Box::from_raw(start.cast::<Start>()) };
+    let Start { world, turn, .. } = unsafe { &*start };
     turn.belongs_to_this_thread();
-    turn.wait();
+    world.take(turn);
+    // Only now: which heap the thread uses depends on those that others use.
+    // SAFETY: as before.
+    let Start { world, slot, routine, argument, .. } = *unsafe { Box::from_raw(start) };
     current::enter(world, slot);
-    // SAFETY: the key exists; its value is a number.
-    unsafe { libc::pthread_setspecific(key(), ptr::without_provenance(1)) };
+    end_at_last();
     routine(argument)
 }
 
@@ -102,12 +112,92 @@ interpose! {
 
     /// Waits for the end of a thread.
     fn pthread_join(thread: pthread_t, result: *mut *mut c_void) -> c_int = |world, me| {
-        if let Some(number) = world.thread_of(thread as usize) {
-            world.wait(me, Wait::Join(number), NEVER);
-        }
-        // The thread is past its last turn: this is a moment.
-        let join = original!(pthread_join: fn(pthread_t, *mut *mut c_void) -> c_int);
         // SAFETY: the caller's promise.
-        unsafe { join(thread, result) }
+        unsafe { join((world, me), thread, result, NEVER) }
     }
+
+    /// Joins a thread that has ended.
+    fn pthread_tryjoin_np(thread: pthread_t, result: *mut *mut c_void) -> c_int = |world, me| {
+        match world.thread_of(thread as usize) {
+            Some(_) => libc::EBUSY,
+            // SAFETY: the caller's promise.
+            None => unsafe { join((world, me), thread, result, NEVER) },
+        }
+    }
+
+    /// Waits for the end of a thread until a deadline.
+    fn pthread_timedjoin_np(
+        thread: pthread_t,
+        result: *mut *mut c_void,
+        time: *const timespec,
+    ) -> c_int = |world, me| {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match clock::until(libc::CLOCK_REALTIME, time) {
+                Some(deadline) => join((world, me), thread, result, deadline),
+                None => libc::EINVAL,
+            }
+        }
+    }
+
+    /// Waits for the end of a thread until a deadline.
+    fn pthread_clockjoin_np(
+        thread: pthread_t,
+        result: *mut *mut c_void,
+        clock: clockid_t,
+        time: *const timespec,
+    ) -> c_int = |world, me| {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match clock::until(clock, time) {
+                Some(deadline) => join((world, me), thread, result, deadline),
+                None => libc::EINVAL,
+            }
+        }
+    }
+
+    /// Calls a function once; others wait until it has returned.
+    fn pthread_once(control: *mut c_int, routine: extern "C" fn()) -> c_int = |world, me| {
+        // The states that glibc gives a control, which counts forks in the other bits.
+        const RUNS: c_int = 1;
+        const DONE: c_int = 2;
+        // SAFETY: the caller passes a control, which only this function and glibc's change.
+        let control = unsafe { AtomicI32::from_ptr(control) };
+        let wait = Wait::Lock(control.as_ptr().addr());
+        loop {
+            let state = control.load(Ordering::Acquire);
+            if state & DONE != 0 {
+                return 0;
+            }
+            if state & RUNS == 0 {
+                control.store(RUNS, Ordering::Relaxed);
+                routine();
+                control.store(DONE, Ordering::Release);
+                world.wake(wait, usize::MAX);
+                return 0;
+            }
+            world.wait(me, wait, NEVER);
+        }
+    }
+}
+
+/// Waits for the end of a thread until a deadline, and joins it.
+///
+/// # Safety
+/// As that of `pthread_join`.
+unsafe fn join(
+    (world, me): (&World, Slot),
+    thread: pthread_t,
+    result: *mut *mut c_void,
+    deadline: Nanos,
+) -> c_int {
+    if let Some(number) = world.thread_of(thread as usize)
+        && world.wait(me, Wait::Join(number), deadline) == Woken::TimedOut
+    {
+        return libc::ETIMEDOUT;
+    }
+    // The thread is past its last turn: this is a moment.
+    let join = original!(pthread_join: fn(pthread_t, *mut *mut c_void) -> c_int);
+    // SAFETY: the caller's promise.
+    unsafe { join(thread, result) }
 }

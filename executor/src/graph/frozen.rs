@@ -296,8 +296,8 @@ fn node_controls(builder: &GraphBuilder, default: FailurePolicy) -> Table<usize,
     builder.policies.map(|_, policy| control(*policy))
 }
 
-/// The loops of each worker: those of the plan, without those that were destroyed since it was made,
-/// and with those that were created.
+/// The loops of each worker: those of the plan, without those that were destroyed since it was
+/// made, and with those that were created.
 fn place(builder: &mut GraphBuilder, plan: &Plan) -> Result<Vec<Vec<LoopId>>, FreezeError> {
     if builder.frozen {
         return Err(FreezeError::AlreadyFrozen);

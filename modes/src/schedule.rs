@@ -80,7 +80,8 @@ impl Postponement {
 /// As text it is a list such as `s9,t2.5:0>1,p3:4.0>5.2,m7.12>3+250`: everything random has seed 9;
 /// at 2.5 s, at the first choice (0), the second candidate (1) was taken; at 3 s, the first event
 /// (0) of callback 4 was taken after the third (2) of callback 5; message 12 of source 7 reached
-/// callback 3 by 250 nanoseconds later.
+/// callback 3 by 250 nanoseconds later. `h2.5:0>1` is the same as `t2.5:0>1`, for threads of the
+/// application.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
     /// Replaces the [seed](crate::Simulation::seed) of everything random.
@@ -91,13 +92,17 @@ pub struct Schedule {
     pub postponements: Vec<Postponement>,
     /// In order of event and callback.
     pub perturbations: Vec<DelayPerturbation>,
+    /// Choices of the next thread of the application, where [threads](crate::threads) share
+    /// simulated time; in order of time.
+    pub threads: Vec<Deviation>,
 }
 
 impl Schedule {
     /// The number of entries of all kinds.
     pub fn len(&self) -> usize {
-        let Self { seed, deviations, postponements, perturbations } = self;
-        usize::from(seed.is_some()) + deviations.len() + postponements.len() + perturbations.len()
+        let Self { seed, deviations, postponements, perturbations, threads } = self;
+        let orders = deviations.len() + postponements.len() + threads.len();
+        usize::from(seed.is_some()) + orders + perturbations.len()
     }
 
     /// Whether it is the default order with the job's own seed.
@@ -110,6 +115,7 @@ impl Schedule {
         self.deviations.sort_unstable();
         self.postponements.sort_unstable();
         self.perturbations.sort_unstable();
+        self.threads.sort_unstable();
     }
 
     /// The entries that `applied` lacks. A seed is always applied.
@@ -123,6 +129,7 @@ impl Schedule {
             deviations: lacking(&self.deviations, &applied.deviations),
             postponements: lacking(&self.postponements, &applied.postponements),
             perturbations: lacking(&self.perturbations, &applied.perturbations),
+            threads: lacking(&self.threads, &applied.threads),
         }
     }
 
@@ -130,6 +137,7 @@ impl Schedule {
     pub(crate) fn up_to(mut self, now: Time) -> Self {
         self.deviations.retain(|deviation| deviation.time <= now);
         self.postponements.retain(|postponement| postponement.time <= now);
+        self.threads.retain(|deviation| deviation.time <= now);
         self.perturbations.clear();
         self
     }
@@ -198,6 +206,7 @@ impl Taken {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "`{0}` is not a deviation: write `s<seed>`, `t<seconds>:<choice>><taken>`, \
+     `h<seconds>:<choice>><taken>`, \
      `p<seconds>:<callback>.<number>><callback>.<number>` or \
      `m<source>.<sequence>><callback>+<nanoseconds>`, separated by commas, as it was printed"
 )]
@@ -206,12 +215,12 @@ pub struct ScheduleError(String);
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seed = self.seed.iter().map(|seed| format!("s{seed}"));
-        let deviations = self.deviations.iter().map(Deviation::to_string);
+        let deviations = self.deviations.iter().map(|deviation| format!("t{deviation}"));
         let postponements = self.postponements.iter().map(Postponement::to_string);
         let perturbations = self.perturbations.iter().map(DelayPerturbation::to_string);
-        let all: Vec<_> =
-            seed.chain(deviations).chain(postponements).chain(perturbations).collect();
-        f.write_str(&all.join(","))
+        let threads = self.threads.iter().map(|deviation| format!("h{deviation}"));
+        let all = seed.chain(deviations).chain(postponements).chain(perturbations).chain(threads);
+        f.write_str(&all.collect::<Vec<_>>().join(","))
     }
 }
 
@@ -228,7 +237,6 @@ fn write_time(time: Time, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 
 impl fmt::Display for Deviation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("t")?;
         write_time(self.time, f)?;
         write!(f, ":{}>{}", self.choice, self.taken)
     }
@@ -264,6 +272,7 @@ impl FromStr for Schedule {
                     schedule.seed = Some(rest.parse().map_err(|_| error())?);
                 }
                 "t" => schedule.deviations.push(deviation(rest).ok_or_else(error)?),
+                "h" => schedule.threads.push(deviation(rest).ok_or_else(error)?),
                 "p" => schedule.postponements.push(postponement(rest).ok_or_else(error)?),
                 "m" => schedule.perturbations.push(perturbation(rest).ok_or_else(error)?),
                 _ => return Err(error()),
@@ -327,6 +336,7 @@ mod tests {
             deviations in prop::collection::vec(any::<(u64, u32, u32)>(), 0..5),
             postponements in prop::collection::vec(any::<(u64, [u32; 4])>(), 0..5),
             perturbations in prop::collection::vec(any::<(u32, u64, u32, u64)>(), 0..5),
+            threads in prop::collection::vec(any::<(u64, u32, u32)>(), 0..5),
         ) {
             let deviation = |(ns, choice, taken)| {
                 Deviation { time: Time::from_nanos(ns), choice, taken }
@@ -347,6 +357,7 @@ mod tests {
                 deviations: deviations.into_iter().map(deviation).collect(),
                 postponements: postponements.into_iter().map(postponement).collect(),
                 perturbations: perturbations.into_iter().map(perturbation).collect(),
+                threads: threads.into_iter().map(deviation).collect(),
             };
             schedule.sort();
             prop_assert_eq!(schedule.to_string().parse::<Schedule>(), Ok(schedule));

@@ -7,7 +7,9 @@
 //! then it dispatches its events of that instant; when nothing is left, time goes to the earliest
 //! deadline of a thread or event of the executor.
 
+use crate::deterministic::{Deviation, TiePolicy};
 use ringspin_executor::{SimClock, Time};
+use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 /// How the wait of an executor for its next event ended.
@@ -21,8 +23,27 @@ pub enum WaitEnd {
     Quiet,
 }
 
+/// A choice at which another thread than the first candidate ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThreadDeviation {
+    /// When, and which candidate.
+    pub deviation: Deviation,
+    /// The number of the thread that ran, in order of creation.
+    pub thread: u64,
+    /// The number of the one that would have.
+    pub instead_of: u64,
+}
+
+impl fmt::Display for ThreadDeviation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { deviation, thread, instead_of } = self;
+        write!(f, "at {}: thread {thread} before thread {instead_of}", deviation.time)
+    }
+}
+
 /// Threads that run one at a time under one simulated time. Each function is about the world of the
-/// calling thread, which is in one but for [`join`](Self::join).
+/// calling thread, which is in one but for [`join`](Self::join) and
+/// [`isolate`](Self::isolate).
 pub trait SimulatedThreads: Send + Sync {
     /// If the calling thread is in a world: `clock` shows its time from now on, unless it is ahead,
     /// and the result is true.
@@ -37,6 +58,15 @@ pub trait SimulatedThreads: Send + Sync {
     /// Waits until `time`, or until another thread ran; [`Time::MAX`] is for no time.
     fn wait_until(&self, time: Time) -> WaitEnd;
 
+    /// Calls `run` in a world of its own, in which the calling thread is the first, random numbers
+    /// have this seed, and the order of threads is chosen as `ties` says: of a schedule, its
+    /// [`threads`](crate::Schedule::threads) are followed. The threads of the caller's world stand
+    /// still meanwhile.
+    fn isolate(&self, seed: u64, ties: &TiePolicy, run: &mut dyn FnMut());
+
+    /// How the order of threads deviated so far from that in which they became ready.
+    fn deviations(&self) -> Vec<ThreadDeviation>;
+
     /// A digest of which thread ran when; `None` as long as only one did.
     fn digest(&self) -> Option<u64>;
 }
@@ -47,6 +77,15 @@ static THREADS: OnceLock<&'static dyn SimulatedThreads> = OnceLock::new();
 /// first call has an effect.
 pub fn register(threads: &'static dyn SimulatedThreads) {
     let _ = THREADS.set(threads);
+}
+
+/// Calls `run`: if the calling thread is in a world, then in one of its own, with the same start.
+/// So each run of a job is the same, whatever ran before.
+pub fn isolated<R>(seed: u64, ties: &TiePolicy, run: impl FnOnce() -> R) -> R {
+    let Some(threads) = registered() else { return run() };
+    let (mut run, mut result) = (Some(run), None);
+    threads.isolate(seed, ties, &mut || result = run.take().map(|run| run()));
+    result.expect("it was called")
 }
 
 /// The threads of which the calling one may be.

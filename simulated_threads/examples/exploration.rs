@@ -106,12 +106,15 @@ fn summary(find: impl Fn(u64) -> u64) -> String {
     format!("{} / {}", runs[runs.len() / 2], runs[runs.len() - 1])
 }
 
+/// A name, a program, and the same one with Shuttle's types.
+type Program = (&'static str, fn(), fn());
+
 fn main() {
     std::panic::set_hook(Box::new(|_| {}));
     let runs = RUNS_MAX as usize;
     println!("runs up to the bug, median / maximum of {SEEDS} seeds");
     println!("{:<12} {:>14} {:>16} {:>14}", "", "explore", "Shuttle, random", "Shuttle, PCT");
-    let programs: [(&str, fn(), fn()); 3] = [
+    let programs: [Program; 3] = [
         ("deadlock", ordinary::deadlock, shuttles::deadlock),
         ("lost wake-up", ordinary::lost_wakeup, shuttles::lost_wakeup),
         ("lost update", ordinary::lost_update, shuttles::lost_update),

@@ -73,7 +73,7 @@ extern "C" fn end() {
          {:016x}{sockets}",
         report::Seconds(world.now()),
         real.as_secs_f64(),
-        world.seed(),
+        world.settings().seed,
         world.processors(),
         world.threads(),
         world.switches(),

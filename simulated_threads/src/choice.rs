@@ -3,6 +3,7 @@
 use crate::random::Random;
 use crate::world::Nanos;
 use ringspin_executor::Time;
+use ringspin_modes::threads::ThreadDeviation;
 use ringspin_modes::{Deviation, Schedule};
 use std::collections::BTreeMap;
 
@@ -11,14 +12,14 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug)]
 pub(crate) enum Order {
     /// Any of them, each with the same probability; one that runs goes on three times of four.
-    Shuffle,
+    Shuffle { seed: u64 },
     /// Probabilistic concurrency testing: each thread has a random priority, and the highest goes
     /// first, but for `depth - 1` points where the one that would go is given the lowest.
     ///
     /// From: Burckhardt, Kothari, Musuvathi, Nagarakatte, "A randomized scheduler with
     /// probabilistic guarantees of finding bugs", ASPLOS 2010.
-    Priorities { depth: u32, steps: u64 },
-    /// The first one, but for these deviations.
+    Priorities { seed: u64, depth: u32, steps: u64 },
+    /// The first one, but for the deviations of threads of this schedule.
     Scripted(Schedule),
 }
 
@@ -31,7 +32,7 @@ pub(crate) struct Chooser {
     instant: Nanos,
     /// In all.
     made: u64,
-    deviations: Vec<Deviation>,
+    taken: Vec<ThreadDeviation>,
 }
 
 enum Kind {
@@ -77,19 +78,23 @@ impl Priorities {
 }
 
 impl Chooser {
-    pub(crate) fn new(order: &Order, seed: u64) -> Self {
+    pub(crate) fn new(order: &Order) -> Self {
+        let seed = match order {
+            Order::Shuffle { seed } | Order::Priorities { seed, .. } => *seed,
+            Order::Scripted(_) => 0,
+        };
         let mut random = Random::new(seed);
         let order = match order {
-            Order::Shuffle => Kind::Shuffle,
-            Order::Priorities { depth, steps } => {
+            Order::Shuffle { .. } => Kind::Shuffle,
+            Order::Priorities { depth, steps, .. } => {
                 Kind::Priorities(Priorities::new(*depth, *steps, &mut random))
             }
             Order::Scripted(schedule) => {
-                let deviations = schedule.deviations.iter();
+                let deviations = schedule.threads.iter();
                 Kind::Scripted(deviations.map(|of| ((of.time, of.choice), of.taken)).collect())
             }
         };
-        Self { order, random, choices: 0, instant: 0, made: 0, deviations: Vec::new() }
+        Self { order, random, choices: 0, instant: 0, made: 0, taken: Vec::new() }
     }
 
     /// The index of the next thread among at least two, given by their numbers; `runs` if the first
@@ -110,7 +115,9 @@ impl Chooser {
             }
         };
         if taken > 0 {
-            self.deviations.push(Deviation { time, choice, taken: taken as u32 });
+            let deviation = Deviation { time, choice, taken: taken as u32 };
+            let (thread, instead_of) = (threads[taken], threads[0]);
+            self.taken.push(ThreadDeviation { deviation, thread, instead_of });
         }
         self.choices += 1;
         self.made += 1;
@@ -118,7 +125,7 @@ impl Chooser {
     }
 
     /// The number of choices so far, and those of another candidate than the first.
-    pub(crate) fn made(&self) -> (u64, &[Deviation]) {
-        (self.made, &self.deviations)
+    pub(crate) fn made(&self) -> (u64, &[ThreadDeviation]) {
+        (self.made, &self.taken)
     }
 }

@@ -79,13 +79,13 @@ impl Settings {
             let settings = Self { seed: self.seed.wrapping_add(n), ..self.clone() };
             let order = match n {
                 0 => Order::Scripted(Schedule::default()),
-                n if n % 2 == 0 => Order::Shuffle,
-                _ => Order::Priorities { depth: DEPTH, steps },
+                n if n % 2 == 0 => Order::Shuffle { seed: settings.seed },
+                _ => Order::Priorities { seed: settings.seed, depth: DEPTH, steps },
             };
             let (choices, failure) = settings.run_once(&function, order);
             steps = steps.max(choices.made);
             if let Some(failure) = failure {
-                let found = settings.shrink(&function, n + 1, choices.deviations, failure);
+                let found = settings.shrink(&function, n + 1, choices.deviations(), failure);
                 return Err(Box::new(found).into());
             }
         }
@@ -99,10 +99,10 @@ impl Settings {
         let (choices, failure) = Self { seed, ..self }.run_once(function, order);
         match failure {
             Some(failure) => {
-                let deviations = schedule.deviations.len();
+                let deviations = schedule.threads.len();
                 Err(Box::new(Found { runs: 1, deviations, schedule, failure }).into())
             }
-            None if choices.deviations.len() < schedule.deviations.len() => {
+            None if choices.taken.len() < schedule.threads.len() => {
                 Err(ExploreError::NotApplied(schedule.to_string()))
             }
             None => Ok(()),
@@ -136,7 +136,7 @@ impl Settings {
         let (deviations, seed) = (all.len(), Some(self.seed));
         let schedule = |deviations: &[Deviation]| Schedule {
             seed,
-            deviations: deviations.to_vec(),
+            threads: deviations.to_vec(),
             ..Schedule::default()
         };
         let (mut kept, mut tries) = (all, 0);
@@ -204,7 +204,7 @@ pub struct Found {
 impl fmt::Display for Found {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { runs, deviations, schedule, failure } = self;
-        let enough = schedule.deviations.len();
+        let enough = schedule.threads.len();
         write!(
             f,
             "{failure}\nin run {runs}; {enough} of its {deviations} deviations from the usual \

@@ -1,9 +1,14 @@
 //! Executors in deterministic mode among the threads of a world.
 
-use crate::current::current;
+use crate::choice::Order;
+use crate::current::{self, current};
+use crate::settings::Settings;
 use crate::world::{NEVER, Slot, Wait, Woken, World};
+use crate::{interpose, os, watchdog};
 use ringspin_executor::{Clock, SimClock, Time};
-use ringspin_modes::threads::{self, SimulatedThreads, WaitEnd};
+use ringspin_modes::TiePolicy;
+use ringspin_modes::threads::{self, SimulatedThreads, ThreadDeviation, WaitEnd};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 /// Executors ask for worlds from now on.
@@ -16,6 +21,16 @@ struct Worlds;
 
 fn own() -> (&'static World, Slot) {
     current().expect("an executor stays in the world in which it began to spin")
+}
+
+/// The order of threads that goes with an order of events.
+fn order(ties: &TiePolicy) -> Option<Order> {
+    Some(match *ties {
+        TiePolicy::Fifo | TiePolicy::Reverse => return None,
+        TiePolicy::Shuffle { seed } => Order::Shuffle { seed },
+        TiePolicy::Pct { seed, depth, steps } => Order::Priorities { seed, depth, steps },
+        TiePolicy::Scripted(ref schedule) => Order::Scripted(schedule.clone()),
+    })
 }
 
 impl SimulatedThreads for Worlds {
@@ -49,6 +64,31 @@ impl SimulatedThreads for Worlds {
             _ if world.now() >= deadline => WaitEnd::Reached,
             _ => WaitEnd::OthersRan,
         }
+    }
+
+    fn isolate(&self, seed: u64, ties: &TiePolicy, run: &mut dyn FnMut()) {
+        let Some((outer, me)) = current() else { return run() };
+        // Values that `run` borrows must stay: if its world is stuck, the program ends.
+        let inner = World::new(
+            Settings { seed, ..outer.settings().clone() },
+            outer.is_alone(),
+            order(ties),
+            |stuck| os::die(&stuck.to_string()),
+        );
+        let inner: &'static World = Box::leak(Box::new(inner));
+        current::leave();
+        watchdog::watch(inner);
+        interpose::adopt(inner);
+        let result = catch_unwind(AssertUnwindSafe(run));
+        inner.end_all();
+        current::enter(outer, me);
+        if let Err(panic) = result {
+            resume_unwind(panic);
+        }
+    }
+
+    fn deviations(&self) -> Vec<ThreadDeviation> {
+        current().map(|(world, _)| world.choices().taken).unwrap_or_default()
     }
 
     fn digest(&self) -> Option<u64> {

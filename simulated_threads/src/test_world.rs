@@ -7,6 +7,7 @@ use crate::turn::Turn;
 use crate::world::World;
 use crate::{current, interpose, os, scheduler, watchdog};
 use ringspin_modes::Deviation;
+use ringspin_modes::threads::ThreadDeviation;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -47,7 +48,14 @@ pub(crate) struct Choices {
     /// How many there were.
     pub(crate) made: u64,
     /// Those that did not take the first candidate.
-    pub(crate) deviations: Vec<Deviation>,
+    pub(crate) taken: Vec<ThreadDeviation>,
+}
+
+impl Choices {
+    /// The deviations of the threads' order.
+    pub(crate) fn deviations(&self) -> Vec<Deviation> {
+        self.taken.iter().map(|taken| taken.deviation).collect()
+    }
 }
 
 /// Where the outcome is put, and the turn of the thread that waits for it in real time.

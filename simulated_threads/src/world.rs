@@ -107,8 +107,8 @@ struct State {
     random: Random,
     /// Chooses the next thread, if it is not the first that is ready.
     chooser: Option<Chooser>,
-    /// Whether the first thread that is ready is the one that runs.
-    is_passed: bool,
+    /// Whether the first thread that is ready was chosen already.
+    is_chosen: bool,
     /// Calls at this instant that read the clock or yield.
     idle_calls: u32,
     instant_switches: u64,
@@ -160,8 +160,8 @@ impl World {
             deadlines: BTreeSet::new(),
             descriptors: Descriptors::default(),
             random: Random::new(settings.seed),
-            is_passed: false,
-            chooser: order.as_ref().map(|order| Chooser::new(order, settings.seed)),
+            is_chosen: false,
+            chooser: order.as_ref().map(Chooser::new),
             idle_calls: 0,
             instant_switches: 0,
             hash: 0,
@@ -221,11 +221,6 @@ impl World {
     /// Whether no thread of the process is outside.
     pub(crate) fn is_alone(&self) -> bool {
         self.is_alone
-    }
-
-    /// The seed of all random numbers.
-    pub(crate) fn seed(&self) -> u64 {
-        self.settings.seed
     }
 
     /// The number of processors.
@@ -397,9 +392,15 @@ impl World {
     #[cold]
     fn lose_turn(&self, me: Slot) {
         let mut state = self.state();
-        if !state.ready.is_empty() {
-            state.ready.push_front(me);
-            state.is_passed = true;
+        if state.ready.is_empty() {
+            return;
+        }
+        state.ready.push_front(me);
+        if let Some(next) = state.choose(self.now(), true)
+            && next != me
+        {
+            state.ready.push_front(next);
+            state.is_chosen = true;
             self.switch(me, state);
         }
     }
@@ -408,8 +409,7 @@ impl World {
     pub(crate) fn choices(&self) -> Choices {
         let state = self.state();
         let made = state.chooser.as_ref().map(Chooser::made);
-        made.map(|(made, deviations)| Choices { made, deviations: deviations.to_vec() })
-            .unwrap_or_default()
+        made.map(|(made, taken)| Choices { made, taken: taken.to_vec() }).unwrap_or_default()
     }
 
     /// Reads the clock for the thread at `me`.
@@ -591,8 +591,7 @@ impl State {
     }
 
     /// Takes the next thread of those that are ready and not idle.
-    fn choose(&mut self, now: Nanos) -> Option<Slot> {
-        let runs = std::mem::take(&mut self.is_passed);
+    fn choose(&mut self, now: Nanos, runs: bool) -> Option<Slot> {
         let Some(chooser) = self.chooser.as_mut().filter(|_| self.ready.len() > 1) else {
             return self.ready.pop_front();
         };
@@ -604,7 +603,11 @@ impl State {
     /// Takes the next thread that is ready. Schedulers are, as soon as no other one is, and others
     /// ran.
     fn next(&mut self, now: Nanos) -> Option<Slot> {
-        if let Some(slot) = self.choose(now) {
+        let chosen = match std::mem::take(&mut self.is_chosen) {
+            true => self.ready.pop_front(),
+            false => self.choose(now, false),
+        };
+        if let Some(slot) = chosen {
             self.runs += 1;
             return Some(slot);
         }

@@ -91,7 +91,7 @@ fn is_found_shrunk_and_repeated(function: fn(), deviations_max: usize, failure: 
     let found = find(function);
     assert!(found.runs > 1, "the usual order fails: {found}");
     assert!(found.failure.contains(failure), "{found}");
-    assert!(found.schedule.deviations.len() <= deviations_max, "{found}");
+    assert!(found.schedule.threads.len() <= deviations_max, "{found}");
     assert!(found.to_string().contains(&format!("RINGSPIN_SCHEDULE='{}'", found.schedule)));
     assert_eq!(find(function), found);
 }
@@ -120,7 +120,7 @@ fn schedule_in_the_environment_is_repeated() {
     assert!(shown.contains("in run 1;") && shown.contains("deadlock at 0"), "{shown}");
     let other = repeat("shown_deadlock", "s1");
     assert!(other.contains("Ok(())"), "{other}");
-    let other = repeat("shown_deadlock", "s1,t7:0>1");
+    let other = repeat("shown_deadlock", "s1,h7:0>1");
     assert!(other.contains("was not followed: the function has other choices"), "{other}");
     let wrong = repeat("shown_deadlock", "x");
     assert!(wrong.contains("RINGSPIN_SCHEDULE: `x` is not a deviation"), "{wrong}");
@@ -144,7 +144,7 @@ fn update_that_is_lost() {
 #[test]
 fn timeout_at_the_instant_of_the_answer() {
     let found = find(missed_timeout);
-    assert!(found.schedule.deviations.len() <= 2, "{found}");
+    assert!(found.schedule.threads.len() <= 2, "{found}");
     assert!(found.failure.contains("the server did not answer"), "{found}");
 }
 

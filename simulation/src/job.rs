@@ -28,7 +28,7 @@ use ringspin_modes::Executor;
 use ringspin_modes::deterministic::{
     ChainPath, NotApplied, Schedule, Simulation, TieBreaker, TiePolicy,
 };
-use ringspin_modes::{Panicked, SpinError};
+use ringspin_modes::{Panicked, SpinError, threads};
 use std::time::Duration;
 use thiserror::Error;
 use watchdog::Watchdog;
@@ -366,7 +366,10 @@ impl<'a, T> Job<'a, T> {
     /// A run of another simulation. Entries of a schedule that were not applied are no error.
     fn run_with(&self, simulation: Simulation, records: Records) -> Ran {
         // Panics that no inner part names are caught here, such as the drop of a queued message.
-        let ran = Panicked::catch("the run", None, || self.run_once(simulation, records));
+        let seed = simulation.effective_seed();
+        let ties = simulation.ties.clone();
+        let run = || threads::isolated(seed, &ties, || self.run_once(simulation, records));
+        let ran = Panicked::catch("the run", None, run);
         let mut ran = ran.unwrap_or_else(|panic| Ran { report: None, error: Some(panic.into()) });
         if let Err(panic) = self.tell_of_run() {
             ran.error.get_or_insert(panic.into());

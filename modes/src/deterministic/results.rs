@@ -5,6 +5,7 @@ use super::{
     Breaker, ChainSamples, Follower, InstantLog, RunDigest, Schedule, Sequencer, Timing, Trace,
 };
 use crate::error::Panicked;
+use crate::threads::ThreadDeviation;
 use ringspin_executor::{CallbackId, ForeignEvent, GraphInfo, Recorder, Worker};
 use ringspin_ringbuf::Counter;
 use std::any::Any;
@@ -101,10 +102,13 @@ impl Sequencer {
         let count = count + self.breaker.as_ref().map_or(0, |breaker| breaker.taken.count());
         let words = seed_words.into_iter().chain(words);
         let words = words.chain(postponements.iter().map(|held| held.in_words(info)));
-        let words = words
-            .chain(perturbations.iter().map(|perturbation| perturbation.in_words(info)))
-            .collect();
-        (Schedule { seed, deviations, postponements, perturbations }, words, count)
+        let words =
+            words.chain(perturbations.iter().map(|perturbation| perturbation.in_words(info)));
+        let taken = self.threads.map(|threads| threads.deviations()).unwrap_or_default();
+        let words = words.chain(taken.iter().map(ThreadDeviation::to_string)).collect();
+        let count = count + taken.len() as u64;
+        let threads = taken.into_iter().map(|taken| taken.deviation).collect();
+        (Schedule { seed, deviations, postponements, perturbations, threads }, words, count)
     }
 
     /// The entries of the schedule that have not been applied, if the run follows one.

@@ -278,8 +278,8 @@ impl Search {
         }
     }
 
-    fn end(self) -> Result<Explored, Found> {
+    fn end(self) -> Result<Explored, Box<Found>> {
         let progress = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        progress.failed.map_or(Ok(progress.explored), Err)
+        progress.failed.map_or(Ok(progress.explored), |found| Err(Box::new(found)))
     }
 }

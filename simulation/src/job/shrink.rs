@@ -23,6 +23,7 @@ enum Item {
     Deviation(Deviation),
     Postponement(Postponement),
     DelayPerturbation(DelayPerturbation),
+    Thread(Deviation),
 }
 
 impl Item {
@@ -31,17 +32,18 @@ impl Item {
         match self {
             Self::Deviation(deviation) => Some(deviation.time),
             Self::Postponement(postponement) => Some(postponement.time),
-            Self::Seed(_) | Self::DelayPerturbation(_) => None,
+            Self::Seed(_) | Self::DelayPerturbation(_) | Self::Thread(_) => None,
         }
     }
 }
 
 fn items(schedule: &Schedule) -> Vec<Item> {
-    let Schedule { seed, deviations, postponements, perturbations } = schedule;
+    let Schedule { seed, deviations, postponements, perturbations, threads } = schedule;
     let mut items: Vec<Item> = seed.iter().copied().map(Item::Seed).collect();
     items.extend(deviations.iter().copied().map(Item::Deviation));
     items.extend(postponements.iter().copied().map(Item::Postponement));
     items.extend(perturbations.iter().copied().map(Item::DelayPerturbation));
+    items.extend(threads.iter().copied().map(Item::Thread));
     items
 }
 
@@ -53,6 +55,7 @@ fn schedule(items: &[Item]) -> Schedule {
             Item::Deviation(deviation) => schedule.deviations.push(deviation),
             Item::Postponement(postponement) => schedule.postponements.push(postponement),
             Item::DelayPerturbation(perturbation) => schedule.perturbations.push(perturbation),
+            Item::Thread(deviation) => schedule.threads.push(deviation),
         }
     }
     schedule.sort();

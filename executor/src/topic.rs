@@ -389,9 +389,18 @@ fn deliver<M>(envelope: Shared<Envelope<M>>, last: &Port<M>, others: &[Port<M>])
 where
     M: Send + Sync + 'static,
 {
-    if others.is_empty() {
-        return last.deliver(Message::new(envelope));
+    match others {
+        [] => last.deliver(Message::new(envelope)),
+        _ => deliver_to_all(envelope, last, others),
     }
+}
+
+/// Apart from [`deliver`], so that the way to a single port has no call.
+#[inline(never)]
+fn deliver_to_all<M>(envelope: Shared<Envelope<M>>, last: &Port<M>, others: &[Port<M>])
+where
+    M: Send + Sync + 'static,
+{
     let mut undelivered = UndeliveredGuard(others.iter().chain([last]));
     for port in undelivered.0.by_ref().take(others.len()) {
         port.deliver(Message::new(envelope.clone()));
@@ -531,13 +540,13 @@ impl<M> Clone for Port<M> {
 }
 
 impl<M: Send + Sync + 'static> Port<M> {
-    #[inline]
+    #[inline(always)]
     fn deliver(&self, message: Message<M>) {
         drop(self.push(message));
     }
 
     /// Delivers like [`deliver`](Self::deliver), and returns the message that was displaced.
-    #[inline]
+    #[inline(always)]
     fn push(&self, message: Message<M>) -> Option<Message<M>> {
         match &self.aside {
             None => self.enqueue(message),

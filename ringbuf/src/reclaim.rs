@@ -112,11 +112,18 @@ impl Domain {
         state.garbage.push_back((version, garbage));
     }
 
+    /// Whether there may be garbage. A thread that has gone offline and finds none here had none
+    /// that waited for it.
+    #[inline]
+    pub(crate) fn has_garbage(&self) -> bool {
+        // In the total order: see `Slot::offline`.
+        self.waiting.load(total_order!(Relaxed, "reclaim.waiting")) > 0
+    }
+
     /// Runs the garbage that is due, without the lock. A panic of one goes on; the rest is left to
     /// the next call.
     pub(crate) fn collect(&self) {
-        // In the total order: see `Slot::offline`.
-        if self.waiting.load(total_order!(Relaxed, "reclaim.waiting")) == 0 {
+        if !self.has_garbage() {
             return;
         }
         while let Some(garbage) = self.due() {
@@ -165,6 +172,7 @@ impl<D: Deref<Target = Domain>> Slot<D> {
     }
 
     /// The thread reads from here on.
+    #[inline]
     pub(crate) fn online(&self) {
         // A guess that may be too old; a version that is stored here has been seen below.
         let version = self.domain.version.load(order!(Relaxed, "reclaim.guess"));
@@ -186,6 +194,7 @@ impl<D: Deref<Target = Domain>> Slot<D> {
     /// The thread reads nothing from here on. The caller [collects](Domain::collect) afterwards:
     /// either it finds garbage that had to wait for this thread, or the collection that found this
     /// thread online is the earlier one, and another one follows.
+    #[inline]
     pub(crate) fn offline(&self) {
         // "reclaim.offline": pairs with "reclaim.seen".
         self.seen.store(OFFLINE, total_order!(Release, "reclaim.offline"));

@@ -68,23 +68,35 @@ impl Local {
         }
     }
 
-    #[inline(never)]
+    #[inline]
     fn go_online(&self) {
-        let mut slot = self.slot.borrow_mut();
-        let slot = slot.get_or_insert_with(|| {
-            // While the thread ends, it may be too late: then `ends` is set.
-            let _ = AT_EXIT.try_with(|_| ());
-            Slot::new(&DOMAIN)
-        });
-        slot.online();
+        if let Some(slot) = &*self.slot.borrow() {
+            return slot.online();
+        }
+        self.join();
     }
 
-    /// Runs garbage, so nothing of `self` is borrowed then.
-    #[inline(never)]
+    /// Goes online for the first time.
+    #[cold]
+    fn join(&self) {
+        // While the thread ends, it may be too late: then `ends` is set.
+        let _ = AT_EXIT.try_with(|_| ());
+        self.slot.borrow_mut().insert(Slot::new(&DOMAIN)).online();
+    }
+
+    #[inline]
     fn go_offline(&self) {
         if let Some(slot) = &*self.slot.borrow() {
             slot.offline();
         }
+        if self.ends.get() || DOMAIN.has_garbage() {
+            self.tidy_up();
+        }
+    }
+
+    /// Runs garbage, so nothing of `self` is borrowed then.
+    #[cold]
+    fn tidy_up(&self) {
         if self.ends.get() {
             self.give_back();
         }

@@ -341,7 +341,7 @@ fn node_whose_error_is_not_handled_is_finalized() {
             .unwrap();
         executor.freeze().unwrap();
         request(&lifecycle, &[Transition::Configure]);
-        executor.spin().unwrap();
+        executor.spin_for(Duration::from_secs(20)).unwrap(); // to its end only if it fails
         assert_eq!(lifecycle.state(), State::Finalized);
     });
 }

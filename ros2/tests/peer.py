@@ -380,6 +380,26 @@ class Peer:
             return seen if any(end["node"] == node for end in ends) == present else None
         return Waiter(look, timeout, lambda: f"endpoints {self.do_endpoints(topic)}")
 
+    def do_count(self, topic, publishers, subscriptions, timeout=LONG_WAIT):
+        """Waits until topic has just so many endpoints."""
+        def count():
+            return [self.node.count_publishers(topic), self.node.count_subscribers(topic)]
+        return Waiter(lambda: True if count() == [publishers, subscriptions] else None, timeout,
+                      lambda: f"{count()} publishers and subscriptions")
+
+    def do_come_and_go(self, topic, type, cycles):
+        """Creates and destroys a node with a publisher and a subscription, so many times."""
+        for _ in range(cycles):
+            node = rclpy.create_node("guest", enable_rosout=False, start_parameter_services=False)
+            node.create_publisher(find_type(type), topic, 10)
+            node.create_subscription(find_type(type), topic, lambda message: None, 10)
+            node.destroy_node()
+
+    def do_resident(self):
+        """The memory of this process that is in RAM, in bytes."""
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
     def do_log(self, severity, message):
         getattr(self.node.get_logger(), severity)(message)
 

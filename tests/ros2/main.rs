@@ -10,6 +10,7 @@ mod peer;
 mod actions;
 mod clients;
 mod clock;
+mod endings;
 mod events;
 mod hybrid;
 mod lifecycle;

@@ -241,6 +241,7 @@ impl<S: Send + 'static> Node<S> {
         check_depth(&name, qos)?;
         let callback_name = format!("{kind} {name}");
         let mut builder = self.builder(&callback_name)?;
+        builder.check_room(self.event_loop(), &name, qos.depth(), 0)?;
         let topic = builder.topic::<M>(&name, self.full_name())?;
         // First, because it may fail and leave nothing behind.
         let remote = builder.subscribe_remotely::<M>(self.node_index(), &name, qos)?;

@@ -229,6 +229,21 @@ impl GraphBuilder {
         }
     }
 
+    /// Checks that a queue of `event_loop` has room in its worker, if that runs, beside others of
+    /// these depths that are about to be added.
+    pub(crate) fn check_room(
+        &self,
+        event_loop: LoopId,
+        name: &str,
+        depth: usize,
+        besides: usize,
+    ) -> Result<(), DepthError> {
+        let room = self.running.as_ref().and_then(|running| running.room(event_loop));
+        let left = |room: usize| room.saturating_sub(SPARE_EVENTS + besides);
+        let max = room.map_or(MAX_DEPTH, |room| left(room).min(MAX_DEPTH));
+        check_range(name, depth, max)
+    }
+
     /// Checks that `what` can be added.
     pub(crate) fn check_open(&self, what: impl FnOnce() -> String) -> Result<(), GoneError> {
         if self.is_gone() {
@@ -673,11 +688,18 @@ pub(crate) fn check_size<M>(node: &str, what: &str, bytes_max: usize) -> Result<
     Err(TooLargeError { node, what, item, bytes: size_of::<M>(), bytes_max })
 }
 
+/// Events of a worker that are kept for what has no queue: timers, tasks, notices.
+const SPARE_EVENTS: usize = 1 << 16;
+
 /// Checks the depth of a queue of topic, service or action `name`.
 pub(crate) fn check_depth(name: &str, qos: QoS) -> Result<(), DepthError> {
-    match qos.depth() {
-        1..=MAX_DEPTH => Ok(()),
-        depth => Err(DepthError { name: name.into(), depth }),
+    check_range(name, qos.depth(), MAX_DEPTH)
+}
+
+fn check_range(name: &str, depth: usize, max: usize) -> Result<(), DepthError> {
+    match (1..=max).contains(&depth) {
+        true => Ok(()),
+        false => Err(DepthError { name: name.into(), depth, max }),
     }
 }
 

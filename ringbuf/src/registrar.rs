@@ -68,6 +68,9 @@ pub(crate) enum News {
     RingRemoved(u32),
 }
 
+/// Limit of the events that may be pending in one ring.
+const EVENTS_MAX: usize = (1 << 24) - 1;
+
 /// The entries of a ring for so many pending events: one more, so that it can be closed also while
 /// it holds all of them.
 fn entries(events: usize) -> usize {
@@ -128,6 +131,14 @@ impl Registrar {
         index as u32
     }
 
+    /// The number of further events that may be pending in `ring`.
+    ///
+    /// # Panics
+    /// If there is no such ring.
+    pub fn room(&self, ring: u32) -> usize {
+        EVENTS_MAX - self.lock().rings[ring as usize].events
+    }
+
     /// Adds a token, maybe one that was removed, of which up to `events` events may be pending in
     /// `ring`. Returns the announcer of its events.
     ///
@@ -138,7 +149,7 @@ impl Registrar {
         let mut registry = self.lock();
         let Registry { rings, tokens, free_tokens, full, .. } = &mut *registry;
         let of = &mut rings[ring as usize];
-        assert!(entries(of.events + events) <= 1 << 24, "a ready ring has up to 2^24 entries");
+        assert!(of.events + events <= EVENTS_MAX, "a ready ring has up to 2^24 entries");
         let token = free_tokens.pop().unwrap_or(tokens.len() as u32);
         assert!(token <= ready::MAX_TOKEN, "an inbox has up to 2^24 - 2 tokens");
         (of.events, of.tokens) = (of.events + events, of.tokens + 1);
@@ -289,6 +300,19 @@ mod tests {
         assert_eq!(again.token(), token.token());
         again.announce();
         assert_eq!(pop(&mut inbox, ring), Some(Turn::Announced(again.token())));
+    }
+
+    #[test]
+    fn room_of_a_ring_is_what_its_tokens_leave() {
+        let mut inbox = Inbox::with_room(1, 1);
+        let registrar = inbox.registrar();
+        let ring = registrar.add_ring(1, None);
+        let before = registrar.room(ring);
+        let token = registrar.add_token(ring, 1_000);
+        assert_eq!(registrar.room(ring), before - 1_000);
+        registrar.remove_token(token.token());
+        inbox.adopt();
+        assert_eq!(registrar.room(ring), before);
     }
 
     #[test]

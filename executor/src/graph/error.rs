@@ -69,14 +69,17 @@ pub struct IncompatibleQosError {
 /// A depth that is out of range.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
-    "failed to create a queue of {name}: its depth of {depth} is out of range; use 1 to {max}",
-    max = MAX_DEPTH
+    "failed to create a queue of {name}: its depth of {depth} is out of range; use 1 to {max}{}",
+    if *max < MAX_DEPTH { ", which is what the other queues of its worker leave, or less there" }
+    else { "" }
 )]
 pub struct DepthError {
     /// The fully qualified name of the topic, service or action.
     pub name: String,
     /// The depth as given.
     pub depth: usize,
+    /// The largest depth.
+    pub max: usize,
 }
 
 /// A type that goes by value and is too large for it: requests, responses and messages from outside

@@ -34,6 +34,9 @@ pub(crate) struct Running {
     workers: Vec<WorkerSide>,
     places: Table<LoopId, Place>,
     tokens: Table<CallbackId, u32>,
+    /// Room that the ready rings seem not to have.
+    #[cfg(test)]
+    pub(super) withheld: usize,
 }
 
 struct WorkerSide {
@@ -83,6 +86,8 @@ impl Running {
             workers: Vec::new(),
             places: Table::new(),
             tokens: Table::new(),
+            #[cfg(test)]
+            withheld: 0,
         }
     }
 
@@ -180,6 +185,15 @@ impl Running {
         let worker: Weak<dyn FreeToken> = link;
         let _lease = Some(Arc::new(Lease { token: announcer.token(), worker }));
         Ready { announcer, callback, stamper: None, sim_network: self.sim_network.clone(), _lease }
+    }
+
+    /// The number of further events that may be pending in the ready ring of a loop.
+    pub(crate) fn room(&self, of: LoopId) -> Option<usize> {
+        let Place { worker, ring, .. } = self.places.get(of)?;
+        let room = self.workers[*worker].link.registrar.room(*ring);
+        #[cfg(test)]
+        let room = room.saturating_sub(self.withheld);
+        Some(room)
     }
 
     /// Adds a callback to its loop; returns the handle that makes its events ready.

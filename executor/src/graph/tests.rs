@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::message::Message;
+use crate::node::Node;
 use crate::stop::{StopHandle, running_node};
+use crate::synchronize::{Input, Latest, Trigger};
 use crate::time::{LiveClock, Time};
 
 fn freeze(graph: &Graph) -> Frozen {
@@ -153,4 +155,44 @@ fn tables_do_not_grow_with_names_that_come_and_go() {
     assert!(kept.is_some_and(|node| node.create_callback_group("late", ()).is_err()));
     let refused = monitor.statistics().refused;
     assert_eq!(refused, [("removed topics".to_string(), cycles)]);
+}
+
+/// A running graph whose worker has room for so many more events in queues.
+fn with_room(room: usize) -> (Frozen, Node<()>) {
+    let graph = Graph::new();
+    let node = graph.create_node("node", ()).unwrap();
+    let loops = vec![graph.info().topological_order()];
+    let plan = Plan::new(loops, ReadyOrder::RoundRobin);
+    let time = TimeSource::Live(Arc::new(LiveClock::start()));
+    let policy = FailurePolicy::IsolateNode;
+    let frozen = graph.freeze(&plan, &StopHandle::default(), policy, &time).unwrap();
+    let mut builder = graph.builder();
+    let running = builder.running.as_mut().unwrap();
+    let left = running.room(node.event_loop()).unwrap() - SPARE_EVENTS;
+    running.withheld = left - room;
+    drop(builder);
+    (frozen, node)
+}
+
+#[test]
+fn queue_beyond_the_room_of_a_running_worker_is_refused() {
+    let (_frozen, node) = with_room(100);
+    let ignore = |_: &mut (), _: &Message<u8>, _: &mut crate::Context<'_>| {};
+    let fits = node.create_subscription("topic", QoS::keep_all(60), ignore).unwrap();
+    let refused = node.create_subscription("other", QoS::keep_all(41), ignore).unwrap_err();
+    let text = "failed to create a queue of /other: its depth of 41 is out of range; use 1 to 40, \
+                which is what the other queues of its worker leave, or less there";
+    assert_eq!(refused.to_string(), text);
+    assert!(node.create_stream::<u8>("other", QoS::keep_all(41)).is_err());
+    assert!(node.create_service("echo", QoS::keep_all(41), |(), n: &u8, _| *n).is_err());
+    assert!(node.create_client::<u8, u8>("echo", QoS::keep_all(41)).is_err());
+    let input = |topic: &str, depth| Input::<u8>::new(topic, QoS::keep_last(depth));
+    let join = |depth| {
+        let inputs = (input("one", 20), input("two", depth));
+        node.create_synchronized_subscription(inputs, Latest::new(Trigger::All), |_, _, _| {})
+    };
+    assert!(join(21).is_err());
+    join(20).unwrap().destroy();
+    node.create_timer(Duration::from_secs(1), |_, _| {}).unwrap(); // has room of its own
+    fits.destroy();
 }

@@ -460,6 +460,7 @@ impl<S: Send + 'static> Node<S> {
         let timeout_name = format!("{name} timeout");
         let mut builder = self.builder(&name)?;
         let event_loop = self.event_loop();
+        builder.check_room(event_loop, &service, qos.depth(), 0)?;
         let (requests, _) = builder.service::<Q, P>(&service, self.full_name())?;
         let beyond = builder.call_remotely::<Q, P>(
             self.node_index(),

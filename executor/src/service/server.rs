@@ -197,6 +197,7 @@ impl<S: Send + 'static> Node<S> {
         check_size::<Q>(self.full_name(), &name, CALL_BY_VALUE_MAX)?;
         check_size::<P>(self.full_name(), &name, CALL_BY_VALUE_MAX)?;
         let mut builder = self.builder(&name)?;
+        builder.check_room(self.event_loop(), &service, qos.depth(), 0)?;
         let (requests, info) = builder.service::<Q, P>(&service, self.full_name())?;
         if let Some(server) = info.server {
             let by = builder.info().loop_of(server).node.clone();

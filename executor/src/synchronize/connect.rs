@@ -24,6 +24,8 @@ pub struct Connector<'a> {
     pub(crate) target: Target,
     /// The callback of the first input, once it is there.
     pub(crate) first: Option<CallbackId>,
+    /// The sum of the depths of the inputs so far.
+    pub(crate) depths: usize,
 }
 
 /// The topic of an input, and the middleware's messages of it.
@@ -39,6 +41,8 @@ impl Connector<'_> {
         let node = (self.namespace, self.base_name);
         let topic = self.builder.resolve_name(NameKind::Topic, topic, node)?;
         check_depth(&topic, qos)?;
+        self.builder.check_room(self.event_loop, &topic, qos.depth(), self.depths)?;
+        self.depths += qos.depth();
         let typed = self.builder.topic(&topic, self.full_name)?;
         // First, because it may fail and leave nothing behind.
         let remote = self.builder.subscribe_remotely(self.node_index, &topic, qos)?;
@@ -88,6 +92,7 @@ impl<S: Send + 'static> Node<S> {
             event_loop: self.event_loop(),
             target,
             first: None,
+            depths: 0,
         }
     }
 }

@@ -4,6 +4,7 @@ use crate::settings::{self, Settings};
 use crate::world::World;
 use crate::{interpose, os, report, scheduler, watchdog};
 use libc::{c_char, c_int, c_ulong};
+use std::ffi::CStr;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -81,28 +82,69 @@ extern "C" fn end() {
     ));
 }
 
+/// The variables by which a program knows that it was started anew, and that fill the environment.
+const STARTED: &str = "RINGSPIN_ADDRESSES_ARE_FIXED";
+const EVEN: &str = "RINGSPIN_EVEN";
+
+/// The size of arguments and environment, which are on the stack of the first thread, and of the
+/// pointers to them: so its addresses do not depend on them. One string may have 128 KiB.
+const STACK_BYTES: usize = 120 << 10;
+
 /// Starts the program anew without a random layout of its address space: what depends on addresses,
 /// as the order of a map by pointers does, is then the same in every run.
 ///
 /// # Safety
-/// `arguments` are those of the program.
+/// `arguments` are those of the program, and no other thread runs.
 unsafe fn fix_addresses(arguments: *const *const c_char) {
-    const STARTED: &str = "RINGSPIN_ADDRESSES_ARE_FIXED";
     const FIXED: c_ulong = libc::ADDR_NO_RANDOMIZE as c_ulong;
+    let own = format!("{:010}", std::process::id());
     // SAFETY: asks for the current setting.
-    let current = unsafe { libc::personality(0xffff_ffff) };
-    if current as c_ulong & FIXED != 0 {
+    let current = unsafe { libc::personality(0xffff_ffff) } as c_ulong;
+    let started = std::env::var_os(STARTED).is_some_and(|value| {
+        value.as_encoded_bytes().starts_with(own.as_bytes()) // not that of a parent
+    });
+    // SAFETY: no other thread reads the environment.
+    unsafe {
+        std::env::remove_var(STARTED);
+        std::env::remove_var(EVEN);
+    }
+    if started && current & FIXED != 0 {
         return;
     }
-    if std::env::var_os(STARTED).is_none() {
-        // SAFETY: no other thread runs before `main`.
-        unsafe { std::env::set_var(STARTED, "1") };
-        // SAFETY: the program's own path and arguments.
-        unsafe {
-            if libc::personality(current as c_ulong | FIXED) != -1 {
-                libc::execv(c"/proc/self/exe".as_ptr(), arguments);
-            }
+    // SAFETY: the caller's promise; the program's own path and arguments.
+    unsafe {
+        if !started && libc::personality(current | FIXED) != -1 {
+            fill_environment(arguments, &own);
+            libc::execv(c"/proc/self/exe".as_ptr(), arguments);
         }
     }
     os::say("addresses are random here (`personality` is refused): what depends on them differs");
+}
+
+/// Fills the environment up to [`STACK_BYTES`], with the value `own` and padding.
+///
+/// # Safety
+/// `arguments` are those of the program, and no other thread reads the environment.
+unsafe fn fill_environment(arguments: *const *const c_char, own: &str) {
+    let pointer = size_of::<*const c_char>();
+    let variables = std::env::vars_os().map(|(name, value)| name.len() + value.len() + 2);
+    // SAFETY: the pointers to the arguments end with null, and each argument with zero.
+    let all = unsafe {
+        let arguments = (0..).map(|n| *arguments.add(n)).take_while(|argument| !argument.is_null());
+        let arguments = arguments.map(|argument| CStr::from_ptr(argument).count_bytes() + 1);
+        let own = STARTED.len() + own.len() + 2;
+        arguments.chain(variables).chain([own]).collect::<Vec<_>>()
+    };
+    // The operating system aligns the stack to two pointers.
+    let is_odd = all.len() % 2 == 1;
+    let even = if is_odd { EVEN.len() + 2 + pointer } else { 0 };
+    let used = all.iter().map(|bytes| bytes + pointer).sum::<usize>() + even;
+    let padding = STACK_BYTES.saturating_sub(used);
+    // SAFETY: the caller's promise.
+    unsafe {
+        if is_odd {
+            std::env::set_var(EVEN, "");
+        }
+        std::env::set_var(STARTED, format!("{own}{}", "x".repeat(padding)));
+    }
 }

@@ -1,10 +1,11 @@
 //! Runs a program with the real executor, and writes down what happened.
 
+use crate::history::{self, History, Records};
 use crate::spec::{self, CREATED_MAX, Entity, KEPT, Kind, Op, Spec, TRANSIENT_LOCAL_TOPIC};
 use ringspin_executor::{
-    CallError, CallbackStatistics, Client, Context, CreateServiceError, Dispatch, Graph,
-    GuardCondition, Message, Node, Publisher, QoS, Recorder, Reply, Responder, Service, Statistics,
-    StopHandle, Subscription, Task, Time, Timer,
+    CallError, CallRefusal, CallbackStatistics, Client, Context, CreateServiceError, Dispatch,
+    Graph, GuardCondition, Message, Node, PublishError, Publisher, QoS, Recorder, Reply, Responder,
+    Service, Statistics, StopHandle, Subscription, Task, Time, Timer,
 };
 use ringspin_modes::Executor;
 use std::collections::VecDeque;
@@ -51,35 +52,43 @@ struct World {
     stop: StopHandle,
     entities: Mutex<Entities>,
     calls: Mutex<Calls>,
+    history: History,
 }
 
-/// The entities that scripts create and destroy; those with a node have its number.
+/// The entities that scripts create and destroy.
 #[derive(Default)]
 struct Entities {
     nodes: Vec<Node<()>>,
-    publishers: Vec<(usize, Option<Publisher<u64>>)>,
-    subscriptions: Vec<Subscription>,
-    services: Vec<Service>,
-    clients: Vec<OwnClient>,
-    guards: Vec<GuardCondition>,
-    timers: Vec<Timer>,
-    tasks: Vec<Task>,
+    publishers: Vec<OwnPublisher>,
+    subscriptions: Vec<Own<Subscription>>,
+    services: Vec<Own<Service>>,
+    clients: Vec<Own<Option<Client<(), u64, u64>>>>,
+    guards: Vec<Own<GuardCondition>>,
+    timers: Vec<Own<Timer>>,
+    tasks: Vec<Own<Task>>,
     /// The waker of each task.
     wakers: Vec<Option<Waker>>,
     /// The requests that are not answered yet.
     kept: VecDeque<Responder<u64>>,
-    /// How often each callback was dispatched.
-    counts: Vec<usize>,
     created: usize,
     is_stopped: bool,
 }
 
+/// An entity with its node and callback.
 #[derive(Clone)]
-struct OwnClient {
+struct Own<T> {
     node: usize,
     callback: usize,
+    handle: T,
+}
+
+#[derive(Clone)]
+struct OwnPublisher {
+    number: usize,
+    node: usize,
+    topic: usize,
     /// `None` once the handle was dropped.
-    handle: Option<Client<(), u64, u64>>,
+    handle: Option<Publisher<u64>>,
 }
 
 /// Requests of a script to its own callback.
@@ -113,6 +122,22 @@ impl Drop for CallEnd {
     }
 }
 
+/// Notes the end of a task, which drops its future.
+struct TaskEnd {
+    world: Weak<World>,
+    node: usize,
+    callback: usize,
+}
+
+impl Drop for TaskEnd {
+    fn drop(&mut self) {
+        if let Some(world) = self.world.upgrade() {
+            let begin = world.history.step();
+            world.history.destroy(|n, _| n == self.callback, begin, self.node);
+        }
+    }
+}
+
 impl World {
     fn new(spec: &Spec, executor: &Executor) -> Arc<Self> {
         Arc::new_cyclic(|me| Self {
@@ -122,17 +147,16 @@ impl World {
             stop: executor.stop_handle(),
             entities: Mutex::default(),
             calls: Mutex::default(),
+            history: History::default(),
         })
     }
 
-    /// One more dispatch of callback `index` of `node`.
-    fn run(&self, index: usize, node: usize) -> Asked {
-        let nth = {
-            let counts = &mut self.entities().counts;
-            counts[index] += 1;
-            counts[index] - 1
-        };
-        self.do_all(self.spec.script(index, nth), node)
+    /// One more dispatch of callback `index` of `node`, for a message of a subscription.
+    fn run(&self, index: usize, node: usize, message: Option<u64>) -> Asked {
+        let nth = self.history.enter(index, message);
+        let asked = self.do_all(self.spec.script(index, nth), node);
+        self.history.leave(index, nth);
+        asked
     }
 
     fn do_all(&self, ops: &[Op], node: usize) -> Asked {
@@ -151,25 +175,31 @@ impl World {
                     responder.respond(0);
                 }
             }
-            Op::Trigger(n) => _ = self.pick(n, |all| &all.guards).inspect(GuardCondition::trigger),
-            Op::CancelTimer(n) => _ = self.pick(n, |all| &all.timers).inspect(Timer::cancel),
-            Op::ResetTimer(n) => _ = self.pick(n, |all| &all.timers).inspect(Timer::reset),
+            Op::Trigger(n) => {
+                if let Some(guard) = self.pick(n, |all| &all.guards) {
+                    self.history.lock().callbacks[guard.callback].triggers += 1;
+                    guard.handle.trigger();
+                }
+            }
+            Op::CancelTimer(n) => self.with_timer(n, Timer::cancel),
+            Op::ResetTimer(n) => self.with_timer(n, Timer::reset),
             Op::SetPeriod(n, ms) => {
-                let set = |timer: &Timer| timer.set_period(ms as u32 * MS).unwrap();
-                self.pick(n, |all| &all.timers).inspect(set);
+                self.with_timer(n, |timer| timer.set_period(ms as u32 * MS).unwrap());
             }
             Op::CancelSelf => asked.cancel_self = true,
             Op::Wake(n) => {
                 self.pick(n, |all| &all.wakers).iter().flatten().for_each(Waker::wake_by_ref);
             }
-            Op::CancelTask(n) => _ = self.pick(n, |all| &all.tasks).inspect(Task::cancel),
+            Op::CancelTask(n) => {
+                _ = self.pick(n, |all| &all.tasks).inspect(|of| of.handle.cancel())
+            }
             Op::Finish => asked.finish = true,
             Op::Stop => {
                 self.entities().is_stopped = true;
                 self.stop.stop();
             }
             Op::Create(entity) => self.create(entity),
-            Op::Destroy(kind, n) => self.destroy(kind, n),
+            Op::Destroy(kind, n) => self.destroy(kind, n, node),
         }
     }
 
@@ -181,19 +211,36 @@ impl World {
         pick(of(&self.entities()), index)
     }
 
+    fn with_timer(&self, n: usize, f: impl FnOnce(&Timer)) {
+        self.pick(n, |all| &all.timers).inspect(|timer| f(&timer.handle));
+    }
+
     fn publish(&self, node: usize, index: usize) {
         let own: Vec<_> = {
             let publishers = &self.entities().publishers;
-            let own = publishers.iter().filter(|(of, _)| *of == node);
-            own.filter_map(|(_, handle)| handle.clone()).collect()
+            let own = publishers.iter().filter(|of| of.node == node && of.handle.is_some());
+            own.cloned().collect()
         };
-        // Whether it was refused is in the statistics.
-        let _ = pick(&own, index).map(|publisher| publisher.publish(0));
+        let Some(OwnPublisher { number, topic, handle: Some(handle), .. }) = pick(&own, index)
+        else {
+            return;
+        };
+        self.history.publish(number, topic, |message| {
+            let result = handle.publish(message);
+            match &result {
+                Ok(()) | Err(PublishError::NotFrozen(_)) => {}
+                Err(PublishError::Full(_)) => self.history.lock().refused += 1,
+                Err(other) => panic!("not published: {other}"),
+            }
+            result.is_ok()
+        });
     }
 
     fn call(&self, n: usize) {
-        let client = self.pick(n, |all| &all.clients);
-        let Some(OwnClient { node, callback, handle: Some(client) }) = client else { return };
+        let all = self.entities(); // else it may end with the clone of this call
+        let Some(n) = n.checked_rem(all.clients.len()) else { return };
+        let Own { node, callback, handle: Some(client) } = &all.clients[n] else { return };
+        let (node, callback) = (*node, *callback);
         // A weak handle: what waits for a response must not keep the world alive.
         let end = CallEnd(Some(self.me.clone()));
         let called = client.call(0, move |(), reply: Result<Reply<u64>, _>, _| {
@@ -203,12 +250,12 @@ impl World {
                 Err(other) => panic!("a call ended otherwise: {other}"),
             });
             if let Some(world) = world {
-                world.run(callback, node);
+                world.run(callback, node, None);
             }
         });
-        if called.is_err() {
-            self.calls.lock().unwrap().stopped -= 1; // it did not begin
-        }
+        let Err(refused) = called else { return self.history.lock().called += 1 };
+        self.calls.lock().unwrap().stopped -= 1; // it did not begin
+        self.history.lock().refused += u64::from(refused.reason == CallRefusal::ServiceFull);
     }
 
     /// Creates an entity, unless its node is gone.
@@ -225,7 +272,7 @@ impl World {
                 all.nodes.push(self.graph.create_node(&name, ()).unwrap());
             }
             Entity::Publisher { node, topic } => self.create_publisher(all, node, topic),
-            Entity::Subscription(of) => self.subscribe(all, &of),
+            Entity::Subscription(of) => self.subscribe(all, of),
             Entity::Service(of) => self.create_service(all, &of),
             Entity::Client { node, depth } => self.create_client(all, node, depth),
             Entity::Guard { node } => self.create_guard(all, node),
@@ -234,34 +281,69 @@ impl World {
         }
     }
 
-    fn destroy(&self, kind: Kind, n: usize) {
-        match kind {
-            Kind::Node => _ = self.pick(n, |all| &all.nodes).inspect(Node::destroy),
+    /// Destroys an entity in a callback of node `by`.
+    fn destroy(&self, kind: Kind, n: usize, by: usize) {
+        let begin = self.history.step();
+        let callback = match kind {
+            Kind::Node => return self.destroy_node(n, by),
             Kind::Publisher => {
-                let handles = &mut self.entities().publishers;
-                let n = n.checked_rem(handles.len());
-                let ended = n.and_then(|n| handles[n].1.take());
-                drop(ended);
+                let publishers = &mut self.entities().publishers;
+                let n = n.checked_rem(publishers.len());
+                return drop(n.and_then(|n| publishers[n].handle.take()));
             }
             Kind::Subscription => {
-                self.pick(n, |all| &all.subscriptions).inspect(Subscription::destroy);
+                let of = self.pick(n, |all| &all.subscriptions);
+                of.inspect(|of| of.handle.destroy()).map(|of| of.callback)
             }
-            Kind::Service => _ = self.pick(n, |all| &all.services).inspect(Service::destroy),
+            Kind::Service => {
+                let of = self.pick(n, |all| &all.services);
+                of.inspect(|of| of.handle.destroy()).map(|of| of.callback)
+            }
             Kind::Client => {
-                let clients = &mut self.entities().clients;
-                let n = n.checked_rem(clients.len());
-                let ended = n.and_then(|n| clients[n].handle.take());
-                drop(ended);
+                let mut all = self.entities();
+                let n = n.checked_rem(all.clients.len());
+                let client = n.map(|n| &mut all.clients[n]);
+                client.map(|of| (drop(of.handle.take()), of.callback).1)
             }
-            Kind::Guard => _ = self.pick(n, |all| &all.guards).inspect(GuardCondition::destroy),
-            Kind::Timer => _ = self.pick(n, |all| &all.timers).inspect(Timer::destroy),
-        }
+            Kind::Guard => {
+                let of = self.pick(n, |all| &all.guards);
+                of.inspect(|of| of.handle.destroy()).map(|of| of.callback)
+            }
+            Kind::Timer => {
+                let of = self.pick(n, |all| &all.timers);
+                of.inspect(|of| of.handle.destroy()).map(|of| of.callback)
+            }
+        };
+        let Some(callback) = callback else { return };
+        // A client has one for timeouts.
+        let last = callback + usize::from(kind == Kind::Client);
+        self.history.destroy(|n, _| (callback..=last).contains(&n), begin, by);
     }
 
-    /// The callback that is created next, and the world for it.
-    fn next(&self, all: &mut Entities) -> (usize, Arc<Self>) {
-        all.counts.push(0);
-        (all.counts.len() - 1, self.me.upgrade().expect("its callbacks and its run hold it"))
+    fn destroy_node(&self, n: usize, by: usize) {
+        let begin = self.history.step();
+        let nodes = self.entities().nodes.clone();
+        let Some(n) = n.checked_rem(nodes.len()) else { return };
+        nodes[n].destroy();
+        let _created = self.entities(); // what others have created there before
+        self.history.destroy(|_, of| of.node == n, begin, by);
+    }
+
+    /// The number of the callback that is created next, and the world for it.
+    fn next(&self, node: usize, kind: history::Kind) -> (usize, Arc<Self>) {
+        let callback = self.history.create(node, kind);
+        (callback, self.me.upgrade().expect("its callbacks and its run hold it"))
+    }
+
+    /// The handle of a new entity with so many callbacks; `None` if its node is gone.
+    fn created<T, E: std::fmt::Display>(
+        &self,
+        created: Result<T, E>,
+        callbacks: usize,
+    ) -> Option<T> {
+        self.history.created(callbacks, created.is_ok());
+        let check = |error: E| assert!(error.to_string().contains("gone"), "{error}");
+        created.map_err(check).ok()
     }
 }
 
@@ -270,39 +352,25 @@ impl Entities {
         let node = node % self.nodes.len();
         (node, self.nodes[node].clone())
     }
-
-    /// The new entity. `None` if its node is gone: then its callbacks, the newest, are not there,
-    /// either.
-    fn created<T, E: std::fmt::Display>(
-        &mut self,
-        created: Result<T, E>,
-        callbacks: usize,
-    ) -> Option<T> {
-        let failed = |error: E| {
-            let error = error.to_string();
-            assert!(error.contains("gone"), "{error}");
-            self.counts.truncate(self.counts.len() - callbacks);
-        };
-        created.map_err(failed).ok()
-    }
 }
 
 impl World {
     fn create_publisher(&self, all: &mut Entities, node: usize, topic: usize) {
-        let (index, node) = all.node(node);
+        let (node, handle) = all.node(node);
         let qos = match topic == TRANSIENT_LOCAL_TOPIC {
             true => QoS::keep_last(KEPT).transient_local(),
             false => QoS::default(),
         };
-        let created = node.create_publisher(&format!("topic{topic}"), qos);
-        if let Some(created) = all.created(created, 0) {
-            all.publishers.push((index, Some(created)));
-        }
+        let created = handle.create_publisher(&format!("topic{topic}"), qos);
+        let created = self.created(created, 0);
+        let number = all.publishers.len();
+        let own = created.map(|of| OwnPublisher { number, node, topic, handle: Some(of) });
+        all.publishers.extend(own);
     }
 
-    fn subscribe(&self, all: &mut Entities, of: &spec::Subscription) {
+    fn subscribe(&self, all: &mut Entities, of: spec::Subscription) {
         let (node, handle) = all.node(of.node);
-        let (index, world) = self.next(all);
+        let (callback, world) = self.next(node, history::Kind::Subscription(of));
         let mut qos = match of.keep_all {
             true => QoS::keep_all(of.depth),
             false => QoS::keep_last(of.depth),
@@ -310,61 +378,60 @@ impl World {
         if of.transient_local {
             qos = qos.transient_local();
         }
-        let run = move |_: &mut (), _: &Message<u64>, _: &mut Context<'_>| {
-            world.run(index, node);
+        let run = move |_: &mut (), message: &Message<u64>, _: &mut Context<'_>| {
+            world.run(callback, node, Some(**message));
         };
         let created = handle.create_subscription(&format!("topic{}", of.topic), qos, run);
-        let created = all.created(created, 1);
-        all.subscriptions.extend(created);
+        let created = self.created(created, 1);
+        all.subscriptions.extend(created.map(|handle| Own { node, callback, handle }));
     }
 
     fn create_service(&self, all: &mut Entities, of: &spec::Service) {
         let (node, handle) = all.node(of.node);
-        let (index, world) = self.next(all);
+        let (callback, world) = self.next(node, history::Kind::Other);
         let (qos, deferred) = (QoS::keep_all(of.depth), of.deferred);
         let run = move |_: &mut (), _: &u64, responder: Responder<u64>, _: &mut Context<'_>| {
-            world.run(index, node);
+            world.run(callback, node, None);
             match deferred {
                 true => world.entities().kept.push_back(responder),
                 false => responder.respond(0),
             }
         };
         match handle.create_deferred_service("service", qos, run) {
-            Err(CreateServiceError::Duplicate { .. }) => _ = all.counts.pop(),
+            Err(CreateServiceError::Duplicate { .. }) => self.history.created(1, false),
             created => {
-                let created = all.created(created, 1);
-                all.services.extend(created);
+                let created = self.created(created, 1);
+                all.services.extend(created.map(|handle| Own { node, callback, handle }));
             }
         }
     }
 
     fn create_client(&self, all: &mut Entities, node: usize, depth: usize) {
         let (node, handle) = all.node(node);
-        let (callback, _) = self.next(all);
-        self.next(all); // its timeouts
+        let (callback, _) = self.next(node, history::Kind::Other);
+        self.next(node, history::Kind::Other); // its timeouts
         let created = handle.create_client("service", QoS::keep_all(depth));
-        if let Some(handle) = all.created(created, 2) {
-            all.clients.push(OwnClient { node, callback, handle: Some(handle) });
-        }
+        let created = self.created(created, 2);
+        all.clients.extend(created.map(|of| Own { node, callback, handle: Some(of) }));
     }
 
     fn create_guard(&self, all: &mut Entities, node: usize) {
         let (node, handle) = all.node(node);
-        let (index, world) = self.next(all);
+        let (callback, world) = self.next(node, history::Kind::Guard);
         let run = move |_: &mut (), _: &mut Context<'_>| {
-            world.run(index, node);
+            world.run(callback, node, None);
         };
         let created = handle.create_guard_condition("guard", run);
-        let created = all.created(created, 1);
-        all.guards.extend(created);
+        let created = self.created(created, 1);
+        all.guards.extend(created.map(|handle| Own { node, callback, handle }));
     }
 
     fn create_timer(&self, all: &mut Entities, of: &spec::Timer) {
         let (node, handle) = all.node(of.node);
-        let (index, world) = self.next(all);
+        let (callback, world) = self.next(node, history::Kind::Other);
         let period = of.period_ms as u32 * MS;
         let run = move |_: &mut (), cx: &mut Context<'_>| {
-            if world.run(index, node).cancel_self {
+            if world.run(callback, node, None).cancel_self {
                 cx.cancel_timer();
             }
         };
@@ -372,25 +439,28 @@ impl World {
             true => handle.create_timer(period, run),
             false => handle.create_one_shot_timer(period, run),
         };
-        let created = all.created(created, 1);
-        all.timers.extend(created);
+        let created = self.created(created, 1);
+        all.timers.extend(created.map(|handle| Own { node, callback, handle }));
     }
 
     fn spawn(&self, all: &mut Entities, node: usize) {
         let (node, handle) = all.node(node);
-        let (index, world) = self.next(all);
+        let (callback, world) = self.next(node, history::Kind::Other);
         let task = all.tasks.len();
+        let end = TaskEnd { world: self.me.clone(), node, callback };
         let future = poll_fn(move |cx| {
+            let _ = &end;
             world.entities().wakers[task] = Some(cx.waker().clone());
-            match world.run(index, node).finish {
+            match world.run(callback, node, None).finish {
                 true => Poll::Ready(()),
                 false => Poll::Pending,
             }
         });
-        let created = handle.spawn("task", future);
-        if let Some(created) = all.created(created, 1) {
-            all.tasks.push(created);
-            all.wakers.push(None);
+        all.wakers.push(None);
+        let created = self.created(handle.spawn("task", future), 1);
+        match created {
+            Some(handle) => all.tasks.push(Own { node, callback, handle }),
+            None => _ = all.wakers.pop(),
         }
     }
 }
@@ -464,6 +534,74 @@ pub(crate) fn run(
         calls,
         stops,
     }
+}
+
+/// The records of a run in any order of events.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) records: Records,
+    pub(crate) statistics: Statistics,
+    pub(crate) calls: Calls,
+}
+
+/// The node of operations outside of callbacks, in the history.
+const BESIDE: usize = usize::MAX;
+
+/// Runs `spec`, which has no timers, with a thread beside, until nothing is left to do and every
+/// call has ended.
+pub(crate) fn run_to_rest(spec: &Spec, mut executor: Executor) -> Run {
+    let world = World::new(spec, &executor);
+    world.do_all(&spec.initial, 0);
+    world.history.start();
+    std::thread::scope(|scope| {
+        scope.spawn(|| world.do_all(&spec.beside, BESIDE));
+        spin_until_rest(&world, &mut executor);
+    });
+    let mut stops = 0;
+    loop {
+        spin_until_rest(&world, &mut executor);
+        let mut entities = world.entities();
+        let is_stopped = std::mem::take(&mut entities.is_stopped);
+        let kept = match is_stopped {
+            true => VecDeque::new(),
+            false => std::mem::take(&mut entities.kept),
+        };
+        drop(entities);
+        if is_stopped {
+            world.do_all(spec.between(stops), 0);
+            stops += 1;
+        } else if kept.is_empty() {
+            break;
+        }
+        drop(kept); // their calls end without an answer
+    }
+    let statistics = executor.statistics();
+    let records = std::mem::take(&mut *world.history.lock());
+    let calls = *world.calls.lock().unwrap();
+    Run { records, statistics, calls }
+}
+
+/// Spins until a stop, or until each worker has looked for events and found none, while nothing
+/// happened on any of them.
+fn spin_until_rest(world: &World, executor: &mut Executor) {
+    let idle = |executor: &Executor| -> Vec<u64> {
+        executor.statistics().workers.iter().map(|of| of.idle).collect()
+    };
+    world.entities().is_stopped = false;
+    world.stop.reset();
+    for _ in 0..10_000 {
+        let (step, before) = (world.history.step(), idle(executor));
+        executor.spin_for(MS).unwrap();
+        let is_still = world.history.step() == step + 1;
+        let after = idle(executor);
+        let have_looked = !after.is_empty()
+            && before.len() == after.len()
+            && before.iter().zip(&after).all(|(before, after)| before < after);
+        if world.entities().is_stopped || is_still && have_looked {
+            return;
+        }
+    }
+    panic!("the run does not come to rest");
 }
 
 /// The nodes of `spec` in the order in which the executor sweeps over them.

@@ -2,28 +2,34 @@
 //! every loss, every refusal, the end of every call. Scripts also create and destroy nodes and
 //! whatever these have.
 //!
-//! The same script runs in deterministic mode, and, without its timers, on a single core. The cases
-//! are the same in every run; for others, `RINGSPIN_MODEL_SEED=7 cargo test --test model`.
+//! The same script runs in deterministic mode, and, without its timers, on a single core. On
+//! several cores, where the order of events is not repeatable, the [`promises`] are checked that
+//! hold in any order. The cases are the same in every run; for others, `RINGSPIN_MODEL_SEED=7 cargo
+//! test --test model`.
 
 mod harness;
+mod history;
+mod promises;
 mod reference;
 mod spec;
 
-use harness::{Calls, Outcome, run};
+use harness::{Calls, Outcome, run, run_to_rest};
 use proptest::prelude::*;
 use proptest::test_runner::{RngSeed, TestRunner};
 use reference::{Order, Reference};
-use ringspin_executor::{ReadyOrder, Time};
-use ringspin_modes::{Executor, Simulation};
+use ringspin_executor::{ReadyOrder, Time, WaitStrategy};
+use ringspin_modes::{Executor, Mode, Simulation};
 use spec::{Spec, spec};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 /// An arbitrary seed; each failing case is printed.
 const SEED: u64 = 20_260;
 const END_MS: u32 = 40;
 
-fn check(cases: u32, test: impl Fn(Spec) -> Result<(), TestCaseError>) {
+/// Runs `test` with so many programs, in which callbacks do something in up to `dispatches`
+/// dispatches.
+fn check(cases: u32, dispatches: usize, test: impl Fn(Spec) -> Result<(), TestCaseError>) {
     let seed = std::env::var("RINGSPIN_MODEL_SEED");
     let seed = seed.map_or(SEED, |seed| seed.parse().expect("a seed is a number"));
     println!("{cases} cases, seed {seed}");
@@ -33,7 +39,7 @@ fn check(cases: u32, test: impl Fn(Spec) -> Result<(), TestCaseError>) {
         rng_seed: RngSeed::Fixed(seed),
         ..ProptestConfig::default()
     };
-    TestRunner::new(config).run(&spec(), test).unwrap_or_else(|error| panic!("{error}"));
+    TestRunner::new(config).run(&spec(dispatches), test).unwrap_or_else(|error| panic!("{error}"));
 }
 
 fn deterministic(spec: &Spec) -> Outcome {
@@ -97,7 +103,7 @@ impl Reached {
 #[test]
 fn the_deterministic_mode_does_what_the_reference_does() {
     let reached = RefCell::new(Reached::default());
-    check(600, |spec| {
+    check(600, 6, |spec| {
         let expected = Reference::new(&spec, Order::Fifo).run(END_MS);
         prop_assert_eq!(deterministic(&spec), expected.clone());
         reached.borrow_mut().add(&expected);
@@ -108,7 +114,7 @@ fn the_deterministic_mode_does_what_the_reference_does() {
 
 #[test]
 fn a_single_core_in_order_of_readiness_does_what_the_deterministic_mode_does() {
-    check(300, |spec| {
+    check(300, 6, |spec| {
         let spec = spec.without_time();
         let expected = timeless(deterministic(&spec));
         if !expected.dispatches.is_empty() {
@@ -122,7 +128,7 @@ fn a_single_core_in_order_of_readiness_does_what_the_deterministic_mode_does() {
 /// The default order of the live modes, predicted as exactly.
 #[test]
 fn a_single_core_in_turns_does_what_the_reference_does() {
-    check(300, |spec| {
+    check(300, 6, |spec| {
         let spec = spec.without_time().without_late_nodes();
         let order = harness::topological_order(&spec);
         let expected = timeless(Reference::new(&spec, Order::RoundRobin(order)).run(END_MS));
@@ -132,4 +138,26 @@ fn a_single_core_in_turns_does_what_the_reference_does() {
         }
         Ok(())
     });
+}
+
+/// Also with a thread beside the run that changes the graph, from before the start on.
+#[test]
+fn several_cores_keep_the_promises_about_any_order() {
+    let modes = [
+        (Mode::SingleCore, WaitStrategy::default()),
+        (Mode::MultiCore(None), WaitStrategy::default()),
+        (Mode::MultiCore(None), WaitStrategy::SpinThenPark(Duration::ZERO)),
+    ];
+    let meetings = Cell::new(0);
+    check(100, 40, |spec| {
+        let spec = spec.without_time();
+        for (mode, wait) in modes.clone() {
+            let executor = Executor::new(mode).with_wait_strategy(wait);
+            let run = run_to_rest(&spec, executor);
+            promises::check(&run)?;
+            meetings.set(meetings.get() + promises::meetings(&run));
+        }
+        Ok(())
+    });
+    println!("{} callbacks of different nodes met", meetings.get());
 }

@@ -100,6 +100,8 @@ pub(crate) struct Spec {
     pub(crate) scripts: Vec<Vec<Vec<Op>>>,
     /// The operations after each stop, likewise those of the first node.
     pub(crate) between: Vec<Vec<Op>>,
+    /// The operations of a thread beside the run, where there is one; it has no publishers.
+    pub(crate) beside: Vec<Op>,
     pub(crate) start_ms: u64,
 }
 
@@ -134,8 +136,9 @@ impl Spec {
 
     /// The initial operations, and the others.
     fn all_ops(&mut self) -> impl Iterator<Item = &mut Vec<Op>> {
-        let Self { initial, scripts, between, .. } = self;
-        [initial].into_iter().chain(scripts.iter_mut().flatten()).chain(between)
+        let Self { initial, scripts, between, beside, .. } = self;
+        let scripts = scripts.iter_mut().flatten();
+        [initial].into_iter().chain(scripts).chain(between).chain([beside])
     }
 }
 
@@ -198,17 +201,19 @@ fn entity() -> impl Strategy<Value = Entity> {
 }
 
 /// Programs that start with up to five nodes, each with publishers, and all of whose callbacks
-/// together do at most a few hundred things, so that every run ends.
-pub(crate) fn spec() -> impl Strategy<Value = Spec> {
-    let scripts = vec(vec(vec(op(), 0..5), 0..6), 1..12);
+/// together do a limited number of things, so that every run ends: each of them something in its
+/// first dispatches, up to `dispatches`.
+pub(crate) fn spec(dispatches: usize) -> impl Strategy<Value = Spec> {
+    let scripts = vec(vec(vec(op(), 0..5), 0..dispatches), 1..12);
     let initial = (2..=5usize, 1..=3usize, vec(entity(), 4..20), vec(op(), 0..6));
-    let parts = (initial, scripts, vec(vec(op(), 0..4), 0..3), 0..20u64);
-    parts.prop_map(|((nodes, topics, entities, ops), scripts, between, start_ms)| {
+    let others = (vec(vec(op(), 0..4), 0..3), vec(op(), 0..40));
+    let parts = (initial, scripts, others, 0..20u64);
+    parts.prop_map(|((nodes, topics, entities, ops), scripts, (between, beside), start_ms)| {
         let publishers = (0..nodes).flat_map(|node| {
             (0..topics).map(move |topic| Op::Create(Entity::Publisher { node, topic }))
         });
         let initial = std::iter::repeat_n(Op::Create(Entity::Node), nodes).chain(publishers);
         let initial = initial.chain(entities.into_iter().map(Op::Create)).chain(ops);
-        Spec { initial: initial.collect(), scripts, between, start_ms }
+        Spec { initial: initial.collect(), scripts, between, beside, start_ms }
     })
 }

@@ -1,0 +1,191 @@
+//! The promises of every mode, multi-core as well: those that do not depend on the order in which
+//! the loops of several threads run.
+
+use crate::harness::Run;
+use crate::history::{Callback, Kind, Published, Records, Span};
+use crate::spec::Subscription;
+use proptest::prelude::*;
+use ringspin_executor::CallbackStatistics;
+use std::collections::BTreeMap;
+
+type Check = Result<(), TestCaseError>;
+
+/// Checks the records of a run that has come to rest.
+pub(crate) fn check(run: &Run) -> Check {
+    let Run { records, statistics, calls } = run;
+    let mut alive = statistics.callbacks.iter();
+    let mut removed = Account::default();
+    for callback in &records.callbacks {
+        check_lifetime(callback)?;
+        let counters = match callback.destroyed {
+            None => {
+                let counters = alive.next();
+                prop_assert!(counters.is_some(), "no counters of {callback:?}: {statistics:?}");
+                counters
+            }
+            Some(_) => None,
+        };
+        match callback.kind {
+            Kind::Subscription(of) => {
+                let account = check_messages(records, callback, &of)?;
+                match counters {
+                    Some(counters) => check_counters(&account, counters, &of)?,
+                    None => removed.add(&account),
+                }
+            }
+            Kind::Guard => {
+                if let Some(of) = counters {
+                    prop_assert_eq!(of.dispatched + of.coalesced, callback.triggers);
+                }
+            }
+            Kind::Other => {}
+        }
+    }
+    prop_assert!(alive.next().is_none(), "a callback of which nothing is known");
+    if records.called == 0 {
+        // Else requests and responses may be among the discarded.
+        let of = &statistics.removed;
+        removed.check(removed.calls + of.overwritten + of.discarded)?;
+    }
+    let refused: u64 = statistics.refused.iter().map(|(_, count)| count).sum();
+    prop_assert_eq!(refused, records.refused);
+    // Every call has ended, in one way.
+    prop_assert_eq!(calls.answered + calls.unanswered + calls.stopped, records.called);
+    check_loops(records)?;
+    check_order_of_readiness(records)
+}
+
+/// The messages of a subscription.
+#[derive(Default)]
+struct Account {
+    /// Those that were delivered to its callback.
+    calls: u64,
+    /// Those that were published while it existed.
+    min: u64,
+    /// Also those that were published while it was created or destroyed.
+    max: u64,
+}
+
+impl Account {
+    fn add(&mut self, other: &Self) {
+        self.calls += other.calls;
+        self.min += other.min;
+        self.max += other.max;
+    }
+
+    /// Every message is in one counter.
+    fn check(&self, counted: u64) -> Check {
+        let Self { min, max, .. } = self;
+        prop_assert!((*min..=*max).contains(&counted), "{counted} of {min} to {max} messages");
+        Ok(())
+    }
+}
+
+/// No callback begins before its creation, and none after its destruction: but for one whose worker
+/// was about to begin it while another thread destroyed it.
+fn check_lifetime(of: &Callback) -> Check {
+    let calls = || of.calls.iter().map(|(span, _)| *span);
+    prop_assert!(calls().all(|call| call.begin > of.created.begin), "{of:?}");
+    if let Some((destroyed, by)) = of.destroyed {
+        let late = calls().filter(|call| destroyed.is_before(*call)).count();
+        prop_assert!(late <= usize::from(by != of.node), "{late} calls after the end of {of:?}");
+    }
+    Ok(())
+}
+
+/// A subscription gets messages that were published on its topic while it existed, each at most
+/// once, and those of a publisher in their order.
+fn check_messages(
+    records: &Records,
+    callback: &Callback,
+    of: &Subscription,
+) -> Result<Account, TestCaseError> {
+    let published = &records.published;
+    let end = callback.destroyed.map_or(Span { begin: u64::MAX, end: u64::MAX }, |(span, _)| span);
+    // Before the start only transient-local publishers publish.
+    let [begin, created] = [callback.created.begin, callback.created.end];
+    let [begin, created] = [begin, created].map(|time| time.max(records.start));
+    let may_get = |m: &Published| {
+        let is_possible = m.is_accepted && m.topic == of.topic && !end.is_before(m.span);
+        is_possible && (of.transient_local || m.span.end > begin)
+    };
+    let must_get = |m: &Published| may_get(m) && m.span.begin > created && m.span.is_before(end);
+    let mut last = BTreeMap::new();
+    for (call, message) in &callback.calls {
+        let number = message.expect("it is called for messages");
+        let message = &published[number as usize];
+        prop_assert!(may_get(message), "{message:?} delivered to {callback:?}");
+        prop_assert!(message.span.begin < call.begin);
+        let last = last.insert(message.publisher, number);
+        prop_assert!(last < Some(number), "{number} after {last:?} at {callback:?}");
+    }
+    let count = |is_meant: &dyn Fn(&Published) -> bool| {
+        published.iter().filter(|message| is_meant(message)).count() as u64
+    };
+    let calls = callback.calls.len() as u64;
+    Ok(Account { calls, min: count(&must_get), max: count(&may_get) })
+}
+
+fn check_counters(account: &Account, of: &CallbackStatistics, spec: &Subscription) -> Check {
+    prop_assert_eq!((of.dispatched, of.discarded), (account.calls, 0));
+    prop_assert!(of.overwritten == 0 || !spec.keep_all || spec.transient_local);
+    account.check(of.dispatched + of.overwritten)
+}
+
+/// The callbacks of a node run one after the other.
+fn check_loops(records: &Records) -> Check {
+    let calls = records.callbacks.iter();
+    let calls = calls.flat_map(|of| of.calls.iter().map(|(span, _)| (of.node, *span)));
+    let mut calls: Vec<_> = calls.collect();
+    calls.sort_by_key(|(node, span)| (*node, span.begin));
+    for pair in calls.windows(2) {
+        let [(node, first), (other, second)] = pair else { continue };
+        prop_assert!(node != other || first.is_before(*second), "two calls at once in node {node}");
+    }
+    Ok(())
+}
+
+/// A loop handles messages in the order in which they became ready, if one publish was over before
+/// the other began. Not where publishers meet, or messages were overwritten: a message may then
+/// take the place of another one of its subscription.
+fn check_order_of_readiness(records: &Records) -> Check {
+    let published = &records.published;
+    let meet = |a: &Published, b: &Published| {
+        a.topic == b.topic && !a.span.is_before(b.span) && !b.span.is_before(a.span)
+    };
+    let is_met = |of: &Published| published.iter().filter(|other| meet(of, other)).count() > 1;
+    let met: Vec<_> = published.iter().filter(|of| is_met(of)).map(|of| of.topic).collect();
+    let mut calls = Vec::new();
+    for callback in &records.callbacks {
+        if let Kind::Subscription(of) = callback.kind
+            && of.keep_all
+            && !of.transient_local
+            && !met.contains(&of.topic)
+        {
+            let messages = callback.calls.iter();
+            calls.extend(messages.map(|(span, m)| (callback.node, span.begin, m.unwrap())));
+        }
+    }
+    calls.sort_unstable();
+    for (n, (node, _, later)) in calls.iter().enumerate() {
+        for (other, _, earlier) in &calls[..n] {
+            let [later, earlier] = [later, earlier].map(|m| &published[*m as usize]);
+            prop_assert!(
+                node != other || !later.span.is_before(earlier.span),
+                "{later:?} was handled after {earlier:?}"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The number of pairs of calls in different nodes that met.
+pub(crate) fn meetings(run: &Run) -> usize {
+    let callbacks = run.records.callbacks.iter();
+    let calls = callbacks.flat_map(|of| of.calls.iter().map(|(span, _)| (of.node, *span)));
+    let calls: Vec<_> = calls.collect();
+    let meet = |(node, a): &(usize, Span), (other, b): &(usize, Span)| {
+        node < other && !a.is_before(*b) && !b.is_before(*a)
+    };
+    calls.iter().map(|a| calls.iter().filter(|b| meet(a, b)).count()).sum()
+}

@@ -16,6 +16,7 @@
 //! | `inputs` | external inputs |
 //! | `record` | digest and trace |
 //! | `chains` | latencies along paths of the graph |
+//! | [`threads`] | threads of the application that share simulated time |
 //! | `cycle` | detection of an instant that does not end |
 
 mod chains;
@@ -28,6 +29,7 @@ mod options;
 mod record;
 mod results;
 mod simulation;
+pub mod threads;
 mod ties;
 mod timing;
 mod traffic;
@@ -49,7 +51,6 @@ use crate::error::{Panicked, SpinError};
 pub use crate::schedule::{
     DelayPerturbation, Deviation, InstantEvent, NotApplied, Postponement, Schedule, ScheduleError,
 };
-use crate::threads::{self, SimulatedThreads, WaitEnd};
 use contention::RunningCall;
 use cycle::Instant;
 use display::ClockDisplay;
@@ -61,6 +62,7 @@ use ringspin_executor::{
 };
 use std::sync::Arc;
 use std::time::Duration;
+use threads::{SimulatedThreads, WaitEnd};
 use ties::Chooser;
 use timing::Timing;
 use traffic::Perturbations;

@@ -21,7 +21,6 @@
 //! | [`random`] | random numbers by event |
 //! | `schedule` | deviations from the default order, as text |
 //! | `scheduler` | the interface of all schedulers, and one implementation for each mode |
-//! | [`threads`] | threads of the application that share simulated time |
 //!
 //! # Features
 //! * `toml`: mappings are read from and written to TOML files.
@@ -48,9 +47,9 @@ mod schedule;
 mod scheduler;
 mod signal;
 mod spin;
-pub mod threads;
 
 pub use configuration::{ConfigurationError, SimulationReader, no_simulation_files};
+pub use deterministic::threads;
 pub use deterministic::{
     Candidate, ChainError, ChainPath, ChainSamples, Contention, Cores, DelayPerturbation,
     Deviation, InstantEvent, Jitter, NotApplied, Postponement, RunDigest, Schedule, ScheduleError,

@@ -2,7 +2,7 @@
 
 use crate::settings::{self, Settings};
 use crate::world::World;
-use crate::{interpose, os, report, scheduler, watchdog};
+use crate::{backtrace, interpose, os, output, report, scheduler, watchdog};
 use libc::{c_char, c_int, c_ulong};
 use std::ffi::CStr;
 use std::sync::OnceLock;
@@ -21,14 +21,14 @@ unsafe extern "C" fn begin(_: c_int, arguments: *const *const c_char, _: *const 
     match is_asked_for() {
         Ok(true) => {}
         Ok(false) => return,
-        Err(problem) => os::die(&problem),
+        Err(problem) => output::die(&problem),
     }
     let settings = match Settings::from_environment() {
         Ok(settings) => settings,
-        Err(problem) => os::die(&problem),
+        Err(problem) => output::die(&problem),
     };
     if let Err(function) = os::check_definitions() {
-        os::die(&format!(
+        output::die(&format!(
             "threads cannot run under simulated time: another library defines {function} before \
              this one; leave out LD_PRELOAD and sanitizers, or run with RINGSPIN_THREADS=real"
         ));
@@ -36,7 +36,7 @@ unsafe extern "C" fn begin(_: c_int, arguments: *const *const c_char, _: *const 
     // SAFETY: the loader passes the arguments of the program.
     unsafe { fix_addresses(arguments) };
     scheduler::register();
-    let world = World::new(settings, true, None, |stuck| stuck.die());
+    let world = World::new(settings, true, None, |stuck| backtrace::die(&stuck));
     let world: &'static World = Box::leak(Box::new(world));
     os::stay_on_this_core();
     watchdog::watch(world);
@@ -69,7 +69,7 @@ extern "C" fn end() {
         0 => String::new(),
         sockets => format!("; uncontrolled: {sockets} sockets"),
     };
-    os::say(&format!(
+    output::say(&format!(
         "{} of simulated time in {:.3} s, seed {}, {} processors, {} threads, {} switches, digest \
          {:016x}{sockets}",
         report::Seconds(world.now()),
@@ -118,7 +118,9 @@ unsafe fn fix_addresses(arguments: *const *const c_char) {
             libc::execv(c"/proc/self/exe".as_ptr(), arguments);
         }
     }
-    os::say("addresses are random here (`personality` is refused): what depends on them differs");
+    output::say(
+        "addresses are random here (`personality` is refused): what depends on them differs",
+    );
 }
 
 /// Fills the environment up to [`STACK_BYTES`], with the value `own` and padding.

@@ -1,7 +1,7 @@
 //! The choice of the next thread among several that can run.
 
 use crate::random::Random;
-use crate::world::Nanos;
+use crate::wait::Nanos;
 use ringspin_executor::Time;
 use ringspin_modes::threads::ThreadDeviation;
 use ringspin_modes::{Deviation, Schedule};
@@ -127,5 +127,21 @@ impl Chooser {
     /// The number of choices so far, and those of another candidate than the first.
     pub(crate) fn made(&self) -> (u64, &[ThreadDeviation]) {
         (self.made, &self.taken)
+    }
+}
+
+/// The choices among threads in a world.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Choices {
+    /// How many there were.
+    pub(crate) made: u64,
+    /// Those that did not take the first candidate.
+    pub(crate) taken: Vec<ThreadDeviation>,
+}
+
+impl Choices {
+    /// The deviations of the threads' order.
+    pub(crate) fn deviations(&self) -> Vec<Deviation> {
+        self.taken.iter().map(|taken| taken.deviation).collect()
     }
 }

@@ -1,6 +1,7 @@
 //! The world of a thread.
 
-use crate::world::{Slot, World};
+use crate::wait::Slot;
+use crate::world::World;
 use std::cell::Cell;
 
 thread_local! {

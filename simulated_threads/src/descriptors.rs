@@ -1,7 +1,7 @@
 //! Descriptors that threads wait for, and timers that are descriptors.
 
 use crate::os;
-use crate::world::{NEVER, Nanos};
+use crate::wait::{NEVER, Nanos};
 use libc::{c_int, pollfd};
 use std::collections::{BTreeMap, BTreeSet};
 

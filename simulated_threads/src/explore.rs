@@ -1,8 +1,7 @@
 //! Exploration of the orders in which threads can run.
 
-use crate::choice::Order;
+use crate::choice::{Choices, Order};
 use crate::settings::Settings;
-use crate::test_world::Choices;
 use ringspin_modes::{Deviation, Schedule, ScheduleError};
 use std::any::Any;
 use std::fmt;

@@ -12,7 +12,7 @@ mod thread;
 
 pub(crate) use thread::adopt;
 
-use crate::world::Nanos;
+use crate::wait::Nanos;
 use libc::{c_int, timespec};
 
 /// Defines functions of libc: the body is what a thread of a world does, which is bound to the

@@ -46,7 +46,8 @@
 //! | `interpose` | the functions of libc |
 //! | `original` | their originals |
 //! | `os` | real time and the operating system |
-//! | `random`, `report` | random numbers; what is said of threads that cannot go on |
+//! | `wait`, `random` | waits of threads; random numbers |
+//! | `report`, `backtrace`, `output` | what is said of threads that cannot go on |
 //! | `watchdog` | threads that wait or work where no world sees it |
 
 #[cfg(not(all(
@@ -60,6 +61,7 @@ compile_error!(
 );
 
 mod armed;
+mod backtrace;
 mod choice;
 mod current;
 mod descriptors;
@@ -67,12 +69,14 @@ mod explore;
 mod interpose;
 mod original;
 mod os;
+mod output;
 mod random;
 mod report;
 mod scheduler;
 mod settings;
 mod test_world;
 mod turn;
+mod wait;
 mod watchdog;
 mod world;
 

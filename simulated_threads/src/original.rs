@@ -28,7 +28,7 @@ impl Original {
         // SAFETY: the name ends with a zero; `dlsym` keeps no reference to it.
         let address = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) } as usize;
         if address == 0 {
-            crate::os::die(&format!("libc has no function {:?}: is it glibc?", self.name));
+            crate::output::die(&format!("libc has no function {:?}: is it glibc?", self.name));
         }
         self.address.store(address, Ordering::Relaxed);
         address

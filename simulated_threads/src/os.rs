@@ -1,11 +1,10 @@
 //! Calls of the operating system, in real time.
 
-use crate::current;
 use crate::original::original;
 use libc::{c_int, c_long, pid_t, pollfd};
 use std::fs::File;
 use std::io::{Read, Write};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 /// Calls the kernel, past the definition of `syscall` in this crate.
@@ -129,20 +128,6 @@ pub(crate) fn thread_name(thread: pid_t) -> String {
     name.map_or_else(|_| "not started".into(), |name| name.trim_end().into())
 }
 
-/// Writes to the standard error, whatever locks other threads hold.
-pub(crate) fn say(text: &str) {
-    let line = format!("ringspin: {text}\n");
-    // SAFETY: as many bytes as the line has.
-    unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
-}
-
-/// Ends the process because of what `text` says, with the status of a failed Rust program.
-pub(crate) fn die(text: &str) -> ! {
-    say(text);
-    // SAFETY: ends the process at once.
-    unsafe { libc::_exit(101) }
-}
-
 /// The number of the system call in which a thread of this process waits, and its first argument;
 /// `None` if it runs, or has ended. Allocates nothing: that would move what the program allocates.
 pub(crate) fn system_call(thread: pid_t) -> Option<(i64, u64)> {
@@ -154,27 +139,6 @@ pub(crate) fn system_call(thread: pid_t) -> Option<(i64, u64)> {
     let number = words.next()?.parse().ok().filter(|number| *number >= 0)?;
     let argument = words.next()?.strip_prefix("0x")?;
     Some((number, u64::from_str_radix(argument, 16).ok()?))
-}
-
-/// Has a thread of this process write its backtrace to the standard error.
-pub(crate) fn print_backtrace_of(thread: pid_t) {
-    static PRINTED: AtomicBool = AtomicBool::new(false);
-    extern "C" fn print(_: c_int) {
-        current::leave(); // it never goes on
-        let name = thread_name(this_thread());
-        let backtrace = std::backtrace::Backtrace::force_capture();
-        say(&format!("backtrace of {name:?}:\n{backtrace}"));
-        PRINTED.store(true, Ordering::Relaxed);
-    }
-    PRINTED.store(false, Ordering::Relaxed);
-    let signal = libc::SIGURG;
-    // SAFETY: the handler is a function of the process, which ends soon after.
-    unsafe { libc::signal(signal, print as *const () as libc::sighandler_t) };
-    // SAFETY: takes numbers.
-    unsafe { syscall(libc::SYS_tkill, [thread.into(), signal.into(), 0, 0, 0, 0]) };
-    // Where it holds the allocator's lock, it prints nothing.
-    let looks = (0..500).take_while(|_| !PRINTED.load(Ordering::Relaxed));
-    looks.for_each(|_| sleep(Duration::from_millis(10)));
 }
 
 /// Whether the functions of this crate are those that the whole process calls; otherwise the name
@@ -193,4 +157,10 @@ pub(crate) fn check_definitions() -> Result<(), &'static str> {
         }
     }
     Ok(())
+}
+
+/// Sends a signal to a thread of this process.
+pub(crate) fn signal(thread: pid_t, signal: c_int) {
+    // SAFETY: takes numbers.
+    unsafe { syscall(libc::SYS_tkill, [thread.into(), signal.into(), 0, 0, 0, 0]) };
 }

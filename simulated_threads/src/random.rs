@@ -1,7 +1,5 @@
 //! The random numbers of a world.
 
-use crate::world::mix;
-
 /// SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
 pub(crate) struct Random(u64);
 
@@ -27,4 +25,11 @@ impl Random {
             chunk.copy_from_slice(&random[..chunk.len()]);
         }
     }
+}
+
+/// Mixes bits: the finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+pub(crate) fn mix(value: u64) -> u64 {
+    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ (value >> 31)
 }

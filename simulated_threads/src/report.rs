@@ -1,7 +1,7 @@
 //! Reports of threads that cannot go on.
 
 use crate::os;
-use crate::world::{Nanos, Wait};
+use crate::wait::{Nanos, Wait};
 use std::fmt;
 
 /// Why no thread of a world can go on, and what each one waits for.
@@ -21,12 +21,9 @@ impl Stuck {
         Self { now, is_livelock, threads: named.collect() }
     }
 
-    /// Ends the process with this report, and where the first threads wait.
-    pub(crate) fn die(&self) -> ! {
-        const BACKTRACES_MAX: usize = 8;
-        let started = self.threads.iter().filter(|(_, thread, ..)| *thread != 0);
-        started.take(BACKTRACES_MAX).for_each(|(_, thread, ..)| os::print_backtrace_of(*thread));
-        os::die(&self.to_string())
+    /// The threads, by the numbers of the operating system, that have started.
+    pub(crate) fn started(&self) -> impl Iterator<Item = i32> {
+        self.threads.iter().map(|(_, thread, ..)| *thread).filter(|thread| *thread != 0)
     }
 }
 

@@ -3,8 +3,9 @@
 use crate::choice::Order;
 use crate::current::{self, current};
 use crate::settings::Settings;
-use crate::world::{NEVER, Slot, Wait, Woken, World};
-use crate::{interpose, os, watchdog};
+use crate::wait::{NEVER, Slot, Wait, Woken};
+use crate::world::World;
+use crate::{interpose, output, watchdog};
 use ringspin_executor::{Clock, SimClock, Time};
 use ringspin_modes::TiePolicy;
 use ringspin_modes::threads::{self, SimulatedThreads, ThreadDeviation, WaitEnd};
@@ -73,7 +74,7 @@ impl SimulatedThreads for Worlds {
             Settings { seed, ..outer.settings().clone() },
             outer.is_alone(),
             order(ties),
-            |stuck| os::die(&stuck.to_string()),
+            |stuck| output::die(&stuck.to_string()),
         );
         let inner: &'static World = Box::leak(Box::new(inner));
         current::leave();

@@ -1,13 +1,11 @@
 //! A world for a function.
 
-use crate::choice::Order;
+use crate::choice::{Choices, Order};
 use crate::report::Stuck;
 use crate::settings::Settings;
 use crate::turn::Turn;
 use crate::world::World;
 use crate::{current, interpose, os, scheduler, watchdog};
-use ringspin_modes::Deviation;
-use ringspin_modes::threads::ThreadDeviation;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -40,22 +38,6 @@ where
 enum Outcome<R> {
     Returned(thread::Result<R>),
     Stuck(Stuck),
-}
-
-/// The choices among threads in a world.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Choices {
-    /// How many there were.
-    pub(crate) made: u64,
-    /// Those that did not take the first candidate.
-    pub(crate) taken: Vec<ThreadDeviation>,
-}
-
-impl Choices {
-    /// The deviations of the threads' order.
-    pub(crate) fn deviations(&self) -> Vec<Deviation> {
-        self.taken.iter().map(|taken| taken.deviation).collect()
-    }
 }
 
 /// Where the outcome is put, and the turn of the thread that waits for it in real time.

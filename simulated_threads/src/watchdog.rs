@@ -1,9 +1,9 @@
 //! Watches worlds in real time: a thread that waits or works where no world sees it is named.
 
-use crate::os;
 use crate::report::Seconds;
 use crate::turn::Turn;
 use crate::world::World;
+use crate::{backtrace, os, output};
 use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub(crate) fn watch(world: &'static World) {
             // It allocates nothing later: that would move what the program allocates.
             Ok(_) => has_begun.wait(),
             Err(error) => {
-                os::say(&format!("failed to start the thread that watches others: {error}"));
+                output::say(&format!("failed to start the thread that watches others: {error}"));
             }
         }
     });
@@ -73,13 +73,13 @@ fn look_at(world: &World, since: Duration) {
         ),
         Some((call, _)) => format!("waits in {}", describe(call)),
     };
-    os::say(&format!(
+    output::say(&format!(
         "at {} of simulated time, thread {:?} {what}",
         Seconds(world.now()),
         os::thread_name(thread),
     ));
-    os::print_backtrace_of(thread);
-    os::die("the run ends here, because no other thread can go on");
+    backtrace::print_of(thread);
+    output::die("the run ends here, because no other thread can go on");
 }
 
 /// Whether a call, with its first argument, writes to the standard output or error: the reader may

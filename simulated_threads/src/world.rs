@@ -4,27 +4,18 @@
 //! for the longest time. When no thread is ready, time jumps to the earliest deadline. Nothing here
 //! is unsafe: the functions of libc that become these waits are in `interpose`.
 
-use crate::choice::{Chooser, Order};
+use crate::choice::{Choices, Chooser, Order};
 use crate::descriptors::Descriptors;
 use crate::os;
-use crate::random::Random;
+use crate::random::{Random, mix};
 use crate::report::Stuck;
 use crate::settings::Settings;
-use crate::test_world::Choices;
 use crate::turn::Turn;
+use crate::wait::{NEVER, Nanos, Slot, Wait, Woken};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
-
-/// Nanoseconds of simulated time since 1970.
-pub(crate) type Nanos = u64;
-
-/// The place of a thread in its world; the places of ended threads are used again.
-pub(crate) type Slot = usize;
-
-/// No deadline.
-pub(crate) const NEVER: Nanos = Nanos::MAX;
 
 /// How often threads may read the clock or yield at one instant, before that takes time: a loop
 /// that waits for another time must see one.
@@ -38,38 +29,6 @@ const INSTANT_SWITCHES_MAX: u64 = 10_000_000;
 
 /// How many threads run before those that wait for descriptors are asked, if others are ready.
 const POLL_INTERVAL: u64 = 64;
-
-/// The event that a thread waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Wait {
-    /// Nothing: it is ready, or runs.
-    Nothing,
-    /// A time.
-    Sleep,
-    /// A wake-up of the futex at this address.
-    Futex(usize),
-    /// The mutex, reader-writer lock or semaphore of glibc at this address.
-    Lock(usize),
-    /// The condition variable of glibc at this address.
-    Condition(usize),
-    /// The end of the thread with this number.
-    Join(u64),
-    /// Descriptors.
-    Descriptors,
-    /// It schedules events, and has none before its deadline.
-    Idle,
-}
-
-/// Why a wait ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Woken {
-    /// The event has come.
-    Ready,
-    /// Its deadline has come.
-    TimedOut,
-    /// A scheduler waited for its next event: no thread is ever ready again by itself.
-    Quiet,
-}
 
 /// A thread of a world.
 struct Seat {
@@ -680,11 +639,4 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
             Err(TryLockError::WouldBlock) => std::hint::spin_loop(),
         }
     }
-}
-
-/// Mixes bits: the finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
-pub(crate) fn mix(value: u64) -> u64 {
-    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ (value >> 31)
 }

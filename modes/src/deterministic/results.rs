@@ -1,11 +1,11 @@
 //! Results of a sequencer: digest, schedule, overruns, choices.
 
 use super::record::Digester;
+use super::threads::ThreadDeviation;
 use super::{
     Breaker, ChainSamples, Follower, InstantLog, RunDigest, Schedule, Sequencer, Timing, Trace,
 };
 use crate::error::Panicked;
-use crate::threads::ThreadDeviation;
 use ringspin_executor::{CallbackId, ForeignEvent, GraphInfo, Recorder, Worker};
 use ringspin_ringbuf::Counter;
 use std::any::Any;

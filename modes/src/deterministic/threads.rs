@@ -7,7 +7,7 @@
 //! then it dispatches its events of that instant; when nothing is left, time goes to the earliest
 //! deadline of a thread or event of the executor.
 
-use crate::deterministic::{Deviation, TiePolicy};
+use super::{Deviation, TiePolicy};
 use ringspin_executor::{SimClock, Time};
 use std::fmt;
 use std::sync::{Arc, OnceLock};

@@ -1,7 +1,7 @@
 //! Clocks and sleeping.
 
 use super::{SECOND, fail, interpose, nanos, to_timespec};
-use crate::world::{NEVER, Nanos};
+use crate::wait::{NEVER, Nanos};
 use libc::{c_int, c_uint, c_void, clockid_t, time_t, timespec, timeval};
 
 /// The monotonic clock is a day ahead of the time since 1970, so that a program may go back from

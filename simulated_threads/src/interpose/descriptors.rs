@@ -3,7 +3,9 @@
 use super::{clock, fail, interpose, nanos, to_timespec};
 use crate::original::original;
 use crate::os;
-use crate::world::{NEVER, Nanos, Slot, Wait, World};
+use crate::output;
+use crate::wait::{NEVER, Nanos, Slot, Wait};
+use crate::world::World;
 use libc::{
     c_int, c_short, c_uint, c_void, clockid_t, epoll_event, fd_set, itimerspec, nfds_t, pollfd,
     sigset_t, size_t, ssize_t, timespec, timeval,
@@ -327,7 +329,7 @@ interpose! {
     /// Creates a socket, unless that is refused: what arrives there comes at times of its own.
     fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int = |world, _| {
         if !world.allows_sockets() {
-            os::say(&format!(
+            output::say(&format!(
                 "a socket (domain {domain}) was refused: what arrives there comes at times that no \
                  other run repeats; allow that with RINGSPIN_SOCKETS=allow"
             ));

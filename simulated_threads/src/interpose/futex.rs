@@ -3,7 +3,8 @@
 use super::{clock, fail, nanos};
 use crate::current::current;
 use crate::original::original;
-use crate::world::{NEVER, Nanos, Slot, Wait, Woken, World};
+use crate::wait::{NEVER, Nanos, Slot, Wait, Woken};
+use crate::world::World;
 use libc::{c_int, c_long, clockid_t, timespec};
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -6,7 +6,8 @@
 use super::clock::until;
 use super::{fail, interpose};
 use crate::original::original;
-use crate::world::{NEVER, Nanos, Slot, Wait, Woken, World};
+use crate::wait::{NEVER, Nanos, Slot, Wait, Woken};
+use crate::world::World;
 use libc::{
     c_int, c_uint, clockid_t, pthread_cond_t, pthread_condattr_t, pthread_mutex_t,
     pthread_rwlock_t, pthread_spinlock_t, sem_t, timespec,

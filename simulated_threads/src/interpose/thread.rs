@@ -5,7 +5,8 @@ use super::interpose;
 use crate::current;
 use crate::original::original;
 use crate::turn::Turn;
-use crate::world::{NEVER, Nanos, Slot, Wait, Woken, World};
+use crate::wait::{NEVER, Nanos, Slot, Wait, Woken};
+use crate::world::World;
 use libc::{c_int, c_void, clockid_t, pthread_attr_t, pthread_key_t, pthread_t, timespec};
 use std::ptr;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -34,7 +35,7 @@ fn key() -> pthread_key_t {
         // SAFETY: a place for the key; the destructor is a function of the process.
         match unsafe { libc::pthread_key_create(&raw mut key, Some(end)) } {
             0 => key,
-            error => crate::os::die(&format!("no key for threads: error {error}")),
+            error => crate::output::die(&format!("no key for threads: error {error}")),
         }
     })
 }

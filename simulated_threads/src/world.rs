@@ -501,6 +501,8 @@ impl World {
         let threads = seats.map(|seat| (seat.number, seat.turn.thread(), seat.wait));
         let threads = threads.collect();
         drop(state); // their names are read from files, which are closed
+        // None is to be watched any more: a report with backtraces takes its time.
+        self.running.store(0, Ordering::Relaxed);
         (self.on_stuck)(Stuck::new(self.now(), is_livelock, threads));
         None
     }

@@ -408,8 +408,8 @@ impl World {
 
     fn create_client(&self, all: &mut Entities, node: usize, depth: usize) {
         let (node, handle) = all.node(node);
-        let (callback, _) = self.next(node, history::Kind::Other);
-        self.next(node, history::Kind::Other); // its timeouts
+        let (callback, _) = self.next(node, history::Kind::Client);
+        self.next(node, history::Kind::Client); // its timeouts
         let created = handle.create_client("service", QoS::keep_all(depth));
         let created = self.created(created, 2);
         all.clients.extend(created.map(|of| Own { node, callback, handle: Some(of) }));
@@ -582,13 +582,15 @@ pub(crate) fn run_to_rest(spec: &Spec, mut executor: Executor) -> Run {
 }
 
 /// Spins until a stop, or until each worker has looked for events and found none, while nothing
-/// happened on any of them.
+/// happened on any of them: twice, because a worker that adopts a change may answer calls, of which
+/// another worker learns after its look.
 fn spin_until_rest(world: &World, executor: &mut Executor) {
     let idle = |executor: &Executor| -> Vec<u64> {
         executor.statistics().workers.iter().map(|of| of.idle).collect()
     };
     world.entities().is_stopped = false;
     world.stop.reset();
+    let mut still = 0;
     for _ in 0..10_000 {
         let (step, before) = (world.history.step(), idle(executor));
         executor.spin_for(MS).unwrap();
@@ -597,7 +599,8 @@ fn spin_until_rest(world: &World, executor: &mut Executor) {
         let have_looked = !after.is_empty()
             && before.len() == after.len()
             && before.iter().zip(&after).all(|(before, after)| before < after);
-        if world.entities().is_stopped || is_still && have_looked {
+        still = if is_still && have_looked { still + 1 } else { 0 };
+        if world.entities().is_stopped || still == 2 {
             return;
         }
     }

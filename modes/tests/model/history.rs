@@ -32,6 +32,8 @@ pub(crate) enum Kind {
     Subscription(Subscription),
     /// Its triggers are counted.
     Guard,
+    /// It ends with its handle.
+    Client,
     Other,
 }
 

@@ -4,8 +4,8 @@
 //!
 //! The same script runs in deterministic mode, and, without its timers, on a single core. On
 //! several cores, where the order of events is not repeatable, the [`promises`] are checked that
-//! hold in any order. The cases are the same in every run; for others, `RINGSPIN_MODEL_SEED=7 cargo
-//! test --test model`.
+//! hold in any order. The cases are the same in every run; for others,
+//! `RINGSPIN_MODEL_SEED=7 cargo test --test model`.
 
 mod harness;
 mod history;

@@ -82,6 +82,16 @@ fn programs_of_c_do_the_same_in_every_run() {
     compare("c", 5);
 }
 
+/// The other tests here pass with any order and any times that are the same in every run.
+#[test]
+fn programs_run_in_the_order_and_at_the_times_that_their_calls_promise() {
+    for expected in include_str!("expected.txt").split("== ").skip(1) {
+        let (name, lines) = expected.split_once('\n').unwrap();
+        let output = program(name).output().unwrap();
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), lines, "{name}");
+    }
+}
+
 #[test]
 #[ignore = "slow: starts each program 101 times"]
 fn slow_programs_do_the_same_in_a_hundred_runs() {

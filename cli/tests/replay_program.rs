@@ -48,7 +48,7 @@ fn verify_compares_recordings_of_fresh_processes() {
 fn live_replay_is_paced_and_recorded() {
     for mode in ["single", "multi"] {
         let drive = Drive::new(3);
-        let line = "replay $drive --record $out --rate 20 --settle 100ms";
+        let line = "replay $drive --record $out --rate 20 --settle 2s";
         let (code, text) = start(&drive, mode, line);
         assert_eq!(code, 0, "{mode}: {text}");
         assert!(

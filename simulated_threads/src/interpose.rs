@@ -23,7 +23,7 @@ macro_rules! interpose {
         $(#[$attribute])*
         ///
         /// # Safety
-        /// The same as of the function of this name in libc.
+        /// The caller keeps the rules of the function of this name in libc.
         #[unsafe(no_mangle)]
         pub(crate) unsafe extern "C" fn $name($($argument: $type),*) $(-> $result)? {
             match crate::current::current() {

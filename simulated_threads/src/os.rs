@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Calls the kernel, past the definition of `syscall` in this crate.
 ///
 /// # Safety
-/// As the manual page of the system call says.
+/// The caller keeps the rules of the system call.
 unsafe fn syscall(number: c_long, arguments: [c_long; 6]) -> c_long {
     let [a, b, c, d, e, f] = arguments;
     let syscall = original!(

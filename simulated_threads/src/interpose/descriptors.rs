@@ -30,7 +30,7 @@ fn deadline(world: &World, millis: c_int) -> Nanos {
 /// Takes the events of an epoll descriptor, and waits for them if there are none.
 ///
 /// # Safety
-/// As that of `epoll_wait`.
+/// The caller keeps the rules of `epoll_wait`.
 unsafe fn take_events(
     (world, me): (&World, Slot),
     epoll: c_int,
@@ -52,7 +52,7 @@ unsafe fn take_events(
 /// Asks for the state of descriptors, and waits until one is ready.
 ///
 /// # Safety
-/// As that of `poll`.
+/// The caller keeps the rules of `poll`.
 unsafe fn ask(
     (world, me): (&World, Slot),
     descriptors: *mut pollfd,

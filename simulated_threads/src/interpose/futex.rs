@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// AArch64 of Linux, those of integer type are passed as named ones are.
 ///
 /// # Safety
-/// The same as of the function of this name in libc.
+/// The caller keeps the rules of the function of this name in libc.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn syscall(
     number: c_long,
@@ -54,7 +54,7 @@ pub(crate) unsafe extern "C" fn syscall(
 /// Waits for a futex or wakes those that do; `None` for an operation that the kernel does.
 ///
 /// # Safety
-/// The same as of the system call.
+/// The caller keeps the rules of the system call.
 unsafe fn futex(
     world: &World,
     me: Slot,

@@ -45,7 +45,7 @@ fn take(
 /// Tries to lock a mutex: as `pthread_mutex_trylock`, but a thread that holds it is told so.
 ///
 /// # Safety
-/// As that of `pthread_mutex_lock`.
+/// The caller keeps the rules of `pthread_mutex_lock`.
 unsafe fn try_mutex(mutex: *mut pthread_mutex_t) -> c_int {
     let past = timespec { tv_sec: 0, tv_nsec: 0 };
     let lock = original!(
@@ -56,7 +56,7 @@ unsafe fn try_mutex(mutex: *mut pthread_mutex_t) -> c_int {
 }
 
 /// # Safety
-/// As that of `pthread_mutex_lock`.
+/// The caller keeps the rules of `pthread_mutex_lock`.
 unsafe fn lock_mutex(
     world: &World,
     me: Slot,
@@ -69,7 +69,7 @@ unsafe fn lock_mutex(
 }
 
 /// # Safety
-/// As that of `pthread_mutex_unlock`.
+/// The caller keeps the rules of `pthread_mutex_unlock`.
 unsafe fn unlock_mutex(world: &World, mutex: *mut pthread_mutex_t) -> c_int {
     let unlock = original!(pthread_mutex_unlock: fn(*mut pthread_mutex_t) -> c_int);
     // SAFETY: the caller's promise.
@@ -79,7 +79,7 @@ unsafe fn unlock_mutex(world: &World, mutex: *mut pthread_mutex_t) -> c_int {
 }
 
 /// # Safety
-/// As that of `pthread_cond_timedwait`.
+/// The caller keeps the rules of `pthread_cond_timedwait`.
 unsafe fn wait_for_condition(
     world: &World,
     me: Slot,
@@ -369,7 +369,7 @@ pub(crate) struct Barrier {
 }
 
 /// # Safety
-/// As that of `pthread_rwlock_rdlock`.
+/// The caller keeps the rules of `pthread_rwlock_rdlock`.
 unsafe fn take_reading(
     (world, me): (&World, Slot),
     lock: *mut pthread_rwlock_t,
@@ -381,7 +381,7 @@ unsafe fn take_reading(
 }
 
 /// # Safety
-/// As that of `pthread_rwlock_wrlock`.
+/// The caller keeps the rules of `pthread_rwlock_wrlock`.
 unsafe fn take_writing(
     (world, me): (&World, Slot),
     lock: *mut pthread_rwlock_t,
@@ -393,7 +393,7 @@ unsafe fn take_writing(
 }
 
 /// # Safety
-/// As that of `sem_wait`.
+/// The caller keeps the rules of `sem_wait`.
 unsafe fn take_semaphore(world: &World, me: Slot, semaphore: *mut sem_t, deadline: Nanos) -> c_int {
     // SAFETY: the caller's promise.
     let attempt = || match unsafe { libc::sem_trywait(semaphore) } {

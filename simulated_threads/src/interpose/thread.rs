@@ -185,7 +185,7 @@ interpose! {
 /// Waits for the end of a thread until a deadline, and joins it.
 ///
 /// # Safety
-/// As that of `pthread_join`.
+/// The caller keeps the rules of `pthread_join`.
 unsafe fn join(
     (world, me): (&World, Slot),
     thread: pthread_t,

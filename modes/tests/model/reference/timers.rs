@@ -17,7 +17,7 @@ pub(super) struct Timer {
     created: u64,
     source: u32,
     fired: u64,
-    /// As asked for, and as the worker has taken over.
+    /// The period that was asked for, and the one that the worker has taken over.
     periods: [u64; 2],
     request: Option<Request>,
     noticed: bool,

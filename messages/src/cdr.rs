@@ -1,6 +1,11 @@
 //! Serialized messages: OMG CDR with its header of four bytes, as ROS 2 and its recordings have it.
 
+mod deserializer;
+mod serializer;
+
+use deserializer::Deserializer;
 use serde::{Serialize, de::DeserializeOwned};
+use serializer::Serializer;
 use std::any::type_name;
 use thiserror::Error;
 
@@ -55,13 +60,26 @@ fn encapsulation(id: u16) -> &'static str {
 /// The serialization of `message`, little-endian, with its header.
 ///
 /// # Errors
-/// [`CdrError::Serialize`] for an array or string with a length that the definition does not allow.
+/// [`CdrError::Serialize`] for an array or string with a length that the definition does not allow,
+/// and for a string with a NUL character.
 pub fn to_bytes<M: Serialize>(message: &M) -> Result<Vec<u8>, CdrError> {
-    let failed = |cause| CdrError::Serialize { rust_type: type_name::<M>(), cause };
-    let mut bytes = vec![0, 1, 0, 0];
-    cdr_encoding::to_writer::<M, byteorder::LittleEndian, _>(&mut bytes, message)
-        .map_err(|error| failed(error.to_string()))?;
+    let mut bytes = Vec::new();
+    write(message, &mut bytes)?;
     Ok(bytes)
+}
+
+/// Replaces the content of `bytes` by the serialization of `message`: [`to_bytes`] without an
+/// allocation where the buffer has room. On an error the content is unspecified.
+///
+/// # Errors
+/// The errors of [`to_bytes`].
+pub fn write<M: Serialize>(message: &M, bytes: &mut Vec<u8>) -> Result<(), CdrError> {
+    bytes.clear();
+    bytes.extend_from_slice(&[0, 1, 0, 0]);
+    message.serialize(&mut Serializer::new(bytes)).map_err(|error| {
+        let (rust_type, cause) = (type_name::<M>(), error.to_string());
+        CdrError::Serialize { rust_type, cause }
+    })
 }
 
 /// Deserializes a message, with its header, of either byte order. Memory is allocated only for
@@ -80,9 +98,9 @@ pub fn from_bytes<M: DeserializeOwned>(bytes: &[u8]) -> Result<M, CdrError> {
     let (header, body) =
         bytes.split_first_chunk::<4>().ok_or_else(|| failed("it has no header".into()))?;
     let read = match u16::from_be_bytes([header[0], header[1]]) {
-        0 => cdr_encoding::from_bytes::<M, byteorder::BigEndian>(body),
-        1 => cdr_encoding::from_bytes::<M, byteorder::LittleEndian>(body),
+        0 => M::deserialize(&mut Deserializer::<true>::new(body)),
+        1 => M::deserialize(&mut Deserializer::<false>::new(body)),
         other => return Err(CdrError::Encapsulation(other)),
     };
-    read.map(|(message, _)| message).map_err(|error| failed(error.to_string()))
+    read.map_err(|error| failed(error.to_string()))
 }

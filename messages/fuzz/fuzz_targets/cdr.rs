@@ -19,7 +19,12 @@ impl TypeVisitor for Checks {
             let Ok(message) = from_bytes::<M>(bytes) else {
                 return;
             };
-            let written = to_bytes(&message).expect("it was read, so it can be written");
+            let written = match to_bytes(&message) {
+                Ok(written) => written,
+                // Text of other writers may have it.
+                Err(error) if error.to_string().contains("has a NUL character") => return,
+                Err(error) => panic!("it was read, so it can be written: {error}"),
+            };
             let again = from_bytes::<M>(&written).expect("it was written, so it can be read");
             // Compared as bytes, because not-a-number is unequal to itself.
             assert_eq!(to_bytes(&again).unwrap(), written);

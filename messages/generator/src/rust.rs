@@ -91,7 +91,7 @@ impl Writer<'_> {
              const TYPE_NAME: &'static str = \"{name}\";\n\
              const TYPE_HASH: &'static str = \"{hash}\";\n\
              type FeedbackMessage = FeedbackMessage;\ntype SendGoal = SendGoal::Service;\n\
-             type GetResult = GetResult::Service;\n}}\n"
+             type GetResult = GetResult::Service;\n{ACTION_FUNCTIONS}}}\n"
         );
     }
 
@@ -238,6 +238,49 @@ impl Writer<'_> {
         *text += "}\n}\n}\n";
     }
 }
+
+/// The functions of `RosAction`.
+const ACTION_FUNCTIONS: &str = "\
+fn goal_request(id: [u8; 16], goal: Goal) -> SendGoal::Request {
+    let mut request = SendGoal::Request { goal, ..::core::default::Default::default() };
+    request.goal_id.uuid = id.to_vec();
+    request
+}
+fn into_goal(request: SendGoal::Request) -> ([u8; 16], Goal) {
+    (request.goal_id.uuid.try_into().unwrap_or_default(), request.goal)
+}
+fn goal_response(is_accepted: bool, stamp: (i32, u32)) -> SendGoal::Response {
+    let mut response =
+        SendGoal::Response { accepted: is_accepted, ..::core::default::Default::default() };
+    (response.stamp.sec, response.stamp.nanosec) = stamp;
+    response
+}
+fn is_accepted(response: &SendGoal::Response) -> bool {
+    response.accepted
+}
+fn result_request(id: [u8; 16]) -> GetResult::Request {
+    let mut request = <GetResult::Request as ::core::default::Default>::default();
+    request.goal_id.uuid = id.to_vec();
+    request
+}
+fn requested_result(request: &GetResult::Request) -> [u8; 16] {
+    request.goal_id.uuid.as_slice().try_into().unwrap_or_default()
+}
+fn result_response(status: i8, result: Result) -> GetResult::Response {
+    GetResult::Response { status, result }
+}
+fn into_result(response: GetResult::Response) -> (i8, Result) {
+    (response.status, response.result)
+}
+fn feedback_message(id: [u8; 16], feedback: Feedback) -> FeedbackMessage {
+    let mut message = FeedbackMessage { feedback, ..::core::default::Default::default() };
+    message.goal_id.uuid = id.to_vec();
+    message
+}
+fn into_feedback(message: FeedbackMessage) -> ([u8; 16], Feedback) {
+    (message.goal_id.uuid.try_into().unwrap_or_default(), message.feedback)
+}
+";
 
 /// The modules below the package, and the name of the struct: `msg` and `Imu`, or `srv::SetBool`
 /// and `Request`, or `action::Fibonacci::SendGoal` and `Service`.

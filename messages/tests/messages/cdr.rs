@@ -10,7 +10,6 @@ use ringspin_messages::{
 };
 use ringspin_messages::{builtin_interfaces, geometry_msgs, sensor_msgs, std_msgs, std_srvs};
 use ringspin_test_msgs::{my_msgs, test_msgs};
-use std::borrow::Cow;
 
 /// Calls a function for each type, with what it knows of the type.
 struct EachType<'a> {
@@ -196,12 +195,61 @@ fn stamps_are_those_of_the_header() {
 }
 
 #[test]
+fn strings_that_ros_would_cut_off_are_refused_by_the_name_of_the_field() {
+    let refused =
+        |message: &test_msgs::msg::MultiNested| to_bytes(message).unwrap_err().to_string();
+    let mut nested = test_msgs::msg::MultiNested::default();
+    to_bytes(&nested).unwrap();
+    nested.array_of_arrays[2].string_values[1] = "ab\0".into();
+    let error = refused(&nested);
+    assert!(error.contains("array_of_arrays[2].string_values[1]: a string has a NUL"), "{error}");
+    assert!(error.contains("at byte 2"), "{error}");
+    // In 16-bit text, which has a length of its own, NUL is a character like any other.
+    let wide = test_msgs::msg::WStrings { wstring_value: "a\0b".into(), ..Default::default() };
+    assert_eq!(from_bytes::<test_msgs::msg::WStrings>(&to_bytes(&wide).unwrap()), Ok(wide));
+}
+
+#[test]
+fn a_buffer_that_is_used_again_has_only_the_last_message_and_allocates_nothing() {
+    let table = CdrType::of::<sensor_msgs::msg::Image>();
+    let message = |length| sensor_msgs::msg::Image {
+        data: vec![7; length],
+        encoding: "mono8".into(),
+        ..Default::default()
+    };
+    let (large, small, mut buffer) = (message(5000), message(3), Vec::new());
+    table.serialize(&large, &mut buffer).unwrap();
+    let allocated = allocation_counter::measure(|| {
+        assert_eq!(table.serialize(&small, &mut buffer).map(<[u8]>::len), Ok(51));
+        table.serialize(&large, &mut buffer).unwrap();
+    });
+    assert_eq!(allocated.count_total, 0);
+    assert_eq!(buffer, to_bytes(&large).unwrap());
+}
+
+#[test]
+fn values_that_ros_does_not_have_are_refused() {
+    let says = |error: Result<Vec<u8>, CdrError>, what: &str| {
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains(what), "{error}");
+    };
+    says(to_bytes(&Some(1)), "ROS 2 messages have no optional values");
+    says(to_bytes(&std::collections::BTreeMap::from([(1, 2)])), "have no maps");
+    let read = |bytes: &[u8]| from_bytes::<Option<u32>>(bytes).unwrap_err().to_string();
+    assert!(read(&[0, 1, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0]).contains("have no optional values"));
+    assert!(from_bytes::<bool>(&[0, 1, 0, 0, 2]).unwrap_err().to_string().contains("neither true"));
+    assert_eq!(to_bytes(&(true, 'x', 1.5_f32, ())).unwrap()[4..].len(), 12);
+}
+
+#[test]
 fn raw_bytes_stay_as_they_are_and_other_types_are_refused() {
     let (table, message) = (CdrType::raw(), RawMessage(vec![0, 1, 0, 0, 7]));
-    let bytes = table.to_bytes(&message).unwrap();
-    assert!(matches!(bytes, Cow::Borrowed(_)));
+    let mut buffer = Vec::new();
+    let bytes = table.serialize(&message, &mut buffer).unwrap();
+    assert!(std::ptr::eq(bytes, &*message.0), "not copied");
     let mut slot = None;
-    table.read(&bytes, &mut slot).unwrap();
+    assert!(table.fits_slot(&slot) && !table.fits_slot(&7u8));
+    table.read(bytes, &mut slot).unwrap();
     assert_eq!(slot, Some(message));
-    assert!(table.to_bytes(&7u8).is_err() && table.read(&[], &mut 7u8).is_err());
+    assert!(table.serialize(&7u8, &mut buffer).is_err() && table.read(&[], &mut 7u8).is_err());
 }

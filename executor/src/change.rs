@@ -51,6 +51,11 @@ pub(crate) enum Change {
         notifier: Arc<Notifier>,
         starts: bool,
     },
+    /// A loop has another priority; with its ready ring, if it has one of its own.
+    Priority {
+        ring: Option<u32>,
+        priority: u8,
+    },
     /// Changes the body of the loop with this index.
     Body(usize, BodyChange),
     /// An entity has ended: its callbacks run no more.

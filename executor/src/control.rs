@@ -102,6 +102,10 @@ impl NodeControl {
     pub(crate) fn new(policy: FailurePolicy) -> Self {
         Self { policy, loops: Vec::new(), published: Vec::new(), is_isolated: false }
     }
+
+    pub(crate) fn set_policy(&mut self, policy: FailurePolicy) {
+        self.policy = policy;
+    }
 }
 
 impl Failures {

@@ -192,10 +192,17 @@ pub(crate) struct Body<S> {
     state: Option<S>,
     /// By index; a destroyed one has left a placeholder.
     entities: Vec<Box<dyn Entity<S>>>,
-    factory: Option<Box<Factory<S>>>,
-    /// Told when the state has been replaced.
-    on_restart: Vec<Weak<dyn OnRestart>>,
     show: Option<fn(&S, &DigestCollector)>,
+    restart: Option<Box<Restart<S>>>,
+}
+
+const _: () = assert!(size_of::<Body<u64>>() == 64);
+
+/// The parts that only a failure needs.
+struct Restart<S> {
+    factory: Factory<S>,
+    /// Told when the state has been replaced.
+    observers: Vec<Weak<dyn OnRestart>>,
 }
 
 struct Factory<S> {
@@ -208,8 +215,8 @@ impl<S> Body<S> {
         Self::with(Some(state), None)
     }
 
-    fn with(state: Option<S>, factory: Option<Box<Factory<S>>>) -> Self {
-        Self { state, entities: Vec::new(), factory, on_restart: Vec::new(), show: None }
+    fn with(state: Option<S>, restart: Option<Box<Restart<S>>>) -> Self {
+        Self { state, entities: Vec::new(), show: None, restart }
     }
 
     pub(crate) fn restartable(
@@ -218,13 +225,16 @@ impl<S> Body<S> {
     ) -> Self {
         let state = Some(create());
         let factory = Factory { create: Box::new(create), restarts_left: restarts_max };
-        Self::with(state, Some(Box::new(factory)))
+        let restart = Restart { factory, observers: Vec::new() };
+        Self::with(state, Some(Box::new(restart)))
     }
 
     /// Tells `observer`, as long as it exists, whenever the state was replaced after a failure.
     pub(crate) fn on_restart(&mut self, observer: Weak<dyn OnRestart>) {
-        self.on_restart.retain(|other| other.strong_count() > 0);
-        self.on_restart.push(observer);
+        // The state of a node that cannot restart is never replaced.
+        let Some(Restart { observers, .. }) = self.restart.as_deref_mut() else { return };
+        observers.retain(|other| other.strong_count() > 0);
+        observers.push(observer);
     }
 
     /// Adds an entity with this index: the next one, or that of a destroyed one.
@@ -256,7 +266,7 @@ impl<S> Body<S> {
             note(Part::Callback, catch_panic(|| entity.retire()));
             note(Part::Messages, catch_panic(|| drop(entity)));
         }
-        note(Part::Factory, catch_panic(|| self.factory = None));
+        note(Part::Factory, catch_panic(|| self.restart = None));
         panics
     }
 }
@@ -294,23 +304,24 @@ impl<S: Send + 'static> EventLoop for Body<S> {
     }
 
     fn restart(&mut self) -> bool {
-        match &mut self.factory {
-            Some(factory) if factory.restarts_left > 0 => {
-                factory.restarts_left -= 1;
-                // The failed state first: it may hold what the new one needs.
-                self.state = None;
-                self.state = Some((factory.create)());
-                self.on_restart.iter().filter_map(Weak::upgrade).for_each(|of| of.restarted());
-                true
-            }
-            _ => false,
+        let Some(Restart { factory, observers }) = self.restart.as_deref_mut() else {
+            return false;
+        };
+        if factory.restarts_left == 0 {
+            return false;
         }
+        factory.restarts_left -= 1;
+        // The failed state first: it may hold what the new one needs.
+        self.state = None;
+        self.state = Some((factory.create)());
+        observers.iter().filter_map(Weak::upgrade).for_each(|of| of.restarted());
+        true
     }
 
     fn retire(&mut self) -> Result<(), String> {
         // The dropped values are the user's. A drop that panics must not prevent the other drops.
         let mut result = catch_panic(|| self.state = None);
-        result = result.and(catch_panic(|| self.factory = None));
+        result = result.and(catch_panic(|| self.restart = None));
         for entity in &mut self.entities {
             result = result.and(catch_panic(|| entity.retire()));
         }
@@ -382,6 +393,9 @@ pub(crate) struct SubscriptionEntity<M, F, R> {
     callback: Option<F>,
     result: PhantomData<fn() -> R>,
 }
+
+/// Two lines have room for a callback that holds a publisher.
+const _: () = assert!(size_of::<SubscriptionReceiver<u64>>() + 32 <= 128);
 
 impl<M, F, R> SubscriptionEntity<M, F, R> {
     pub(crate) fn new(receiver: SubscriptionReceiver<M>, callback: F) -> Self {

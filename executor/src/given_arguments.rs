@@ -5,6 +5,7 @@ use crate::arguments::{Arguments, Override, USE_SIM_TIME};
 use crate::graph::{CreateNodeError, Graph, GraphBuilder};
 use crate::name::{self, NameError, NameKind};
 use crate::node::Node;
+use crate::parameter_value::ParameterValue;
 use std::collections::BTreeSet;
 
 /// Limit of the overrides that get a warning of their own.
@@ -68,6 +69,19 @@ impl GraphBuilder {
         strongest.cloned()
     }
 
+    /// All overrides of a node's parameters, from weak to strong, which count as used.
+    fn use_overrides(&mut self, node: &str) -> Vec<(String, ParameterValue)> {
+        let of = self.feature::<GivenArguments>();
+        let GivenArguments { arguments, used_overrides } = of;
+        let given = arguments.overrides.iter().enumerate();
+        let given = given.filter(|(_, given)| given.nodes.matches(node));
+        let taken = given.map(|(n, given)| {
+            used_overrides.insert(n);
+            (given.parameter.clone(), given.value.clone())
+        });
+        taken.collect()
+    }
+
     fn unused_overrides(&self) -> Vec<String> {
         let Some(of) = self.look::<GivenArguments>() else { return Vec::new() };
         let overrides = of.arguments.overrides.iter().enumerate();
@@ -128,6 +142,13 @@ impl<S: Send + 'static> Node<S> {
     /// [`NameError`] for a name that ROS 2 does not allow.
     pub fn resolve_service_name(&self, service: &str) -> Result<String, NameError> {
         self.resolve(NameKind::Service, service)
+    }
+
+    /// The overrides of this node's parameters by the graph's [arguments](Graph::set_arguments),
+    /// from weak to strong, for code that keeps the node's parameters itself: they count as
+    /// declared.
+    pub fn take_parameter_overrides(&self) -> Vec<(String, ParameterValue)> {
+        self.graph.builder().use_overrides(self.full_name())
     }
 
     fn resolve(&self, kind: NameKind, name: &str) -> Result<String, NameError> {

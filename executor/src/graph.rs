@@ -13,8 +13,8 @@ mod simulation;
 mod topic_endpoints;
 
 pub use error::{
-    AddInputError, CreateGroupError, CreateNodeError, CreatePublisherError,
-    CreateSubscriptionError, CreateTimerError, DepthError, FreezeError, FrozenError, GoneError,
+    AddError, AddInputError, CreateGroupError, CreateNodeError, CreatePublisherError,
+    CreateSubscriptionError, CreateTimerError, DepthError, FreezeError, FrozenError,
     IncompatibleQosError, InterceptError, MiddlewareError, SetDeadlineError, SetPriorityError,
     TooLargeError, TypeMismatchError,
 };
@@ -162,6 +162,8 @@ pub(crate) struct GraphBuilder {
     entities: Table<LoopId, EntityPlaces>,
     callbacks: Table<CallbackId, Arc<CallbackInfo>>,
     callback_specs: Table<CallbackId, CallbackSpec>,
+    /// The deadlines of callbacks that the loops of a running graph get later.
+    later_deadlines: BTreeMap<(LoopId, String), Duration>,
     /// The names of the loops and of the callbacks.
     loop_names: Table<LoopId, Arc<LoopName>>,
     directory: Directory,
@@ -221,11 +223,15 @@ impl GraphBuilder {
         &self,
         event_loop: LoopId,
         what: impl Fn() -> String,
-    ) -> Result<(), GoneError> {
+    ) -> Result<(), AddError> {
         self.check_open(&what)?;
-        match self.loops.contains(event_loop) {
-            true => Ok(()),
-            false => Err(GoneError { what: what(), owner: "node" }),
+        if !self.loops.contains(event_loop) {
+            return Err(AddError::Gone { what: what(), owner: "node" });
+        }
+        let running = self.running.as_ref();
+        match running.and_then(|running| running.limit_of(event_loop, MARGIN)) {
+            Some(limit) => Err(AddError::Full { what: what(), limit, is_final: false }),
+            None => Ok(()),
         }
     }
 
@@ -245,11 +251,27 @@ impl GraphBuilder {
     }
 
     /// Checks that `what` can be added.
-    pub(crate) fn check_open(&self, what: impl FnOnce() -> String) -> Result<(), GoneError> {
+    pub(crate) fn check_open(&self, what: impl FnOnce() -> String) -> Result<(), AddError> {
         if self.is_gone() {
-            return Err(GoneError { what: what(), owner: "executor" });
+            return Err(AddError::Gone { what: what(), owner: "executor" });
         }
-        Ok(())
+        let ids = [self.loop_ids, self.callback_ids, self.sources];
+        match ids.iter().any(|ids| *ids > u32::MAX - MARGIN as u32) {
+            true => {
+                let limit = "2^32 callbacks, publishers or groups were created";
+                Err(AddError::Full { what: what(), limit, is_final: true })
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// Checks that the worker at `place` has room for `what`, which is a loop.
+    fn check_place(&self, place: LatePlace, what: impl Fn() -> String) -> Result<(), AddError> {
+        let running = self.running.as_ref();
+        match running.and_then(|running| running.limit_of_next(place.worker, MARGIN)) {
+            Some(limit) => Err(AddError::Full { what: what(), limit, is_final: false }),
+            None => Ok(()),
+        }
     }
 
     #[cfg(test)]
@@ -318,8 +340,23 @@ impl GraphBuilder {
         self.callback_specs[callback].deadline = Some(deadline);
     }
 
+    /// Sets the deadline of the callbacks of this name that the loop gets from now on.
+    pub(crate) fn set_later_deadline(&mut self, of: LoopId, callback: &str, deadline: Duration) {
+        self.later_deadlines.insert((of, callback.into()), deadline);
+    }
+
     pub(crate) fn set_policy(&mut self, node_index: usize, policy: FailurePolicy) {
         self.policies[node_index] = Some(policy);
+        if let Some(running) = &self.running {
+            running.failures.change(node_index, |control| control.set_policy(policy));
+        }
+    }
+
+    pub(crate) fn set_priority(&mut self, event_loop: LoopId, priority: u8) {
+        self.loop_info_mut(event_loop).priority = priority;
+        if let Some(running) = &mut self.running {
+            running.set_priority(event_loop, priority);
+        }
     }
 
     /// The clock of the nodes, which shows the time once the graph is frozen.
@@ -450,19 +487,17 @@ impl GraphBuilder {
         connect: impl FnOnce(&mut Self, &str) -> Result<(), MiddlewareError>,
     ) -> Result<LoopId, CreateNodeError> {
         self.check_open(|| format!("node {name}"))?;
-        if !self.node_names.insert(name.into()) {
+        if self.node_names.contains(name) {
             return Err(CreateNodeError::Duplicate { name: name.into() });
         }
         let place = match &self.running {
             None => LatePlace::default(),
-            Some(running) => (running.late)(name, "", None).ok_or_else(|| {
-                self.node_names.remove(name);
-                CreateNodeError::NoCore { name: name.into() }
-            })?,
+            Some(running) => (running.late)(name, "", None)
+                .ok_or_else(|| CreateNodeError::NoCore { name: name.into() })?,
         };
-        connect(self, name).inspect_err(|_| {
-            self.node_names.remove(name);
-        })?;
+        self.check_place(place, || format!("node {name}"))?;
+        connect(self, name)?;
+        self.node_names.insert(name.into());
         let index = self.next_node_index();
         self.node_indices += 1;
         self.policies.insert(index, None);
@@ -480,10 +515,11 @@ impl GraphBuilder {
         let info = LoopInfo::new(node, group, node_index);
         let name = info.full_name();
         if !self.policies.contains(node_index) {
-            return Err(GoneError { what: format!("callback group {name}"), owner: "node" }.into());
+            let what = format!("callback group {name}");
+            return Err(AddError::Gone { what, owner: "node" }.into());
         }
         self.check_open(|| format!("callback group {name}"))?;
-        if !self.node_names.insert(name.clone()) {
+        if self.node_names.contains(&name) {
             return Err(CreateGroupError::Duplicate { name });
         }
         let place = self.running.as_ref().and_then(|running| {
@@ -491,7 +527,10 @@ impl GraphBuilder {
             let of_node = first.and_then(|(first, _)| running.worker_of(first));
             (running.late)(node, group, of_node)
         });
-        Ok(self.add_loop(info, body, place.unwrap_or_default()))
+        let place = place.unwrap_or_default();
+        self.check_place(place, || format!("callback group {name}"))?;
+        self.node_names.insert(name);
+        Ok(self.add_loop(info, body, place))
     }
 
     /// Adds a callback to `event_loop` and returns its number.
@@ -499,8 +538,12 @@ impl GraphBuilder {
         &mut self,
         event_loop: LoopId,
         name: String,
-        spec: CallbackSpec,
+        mut spec: CallbackSpec,
     ) -> CallbackId {
+        if !self.later_deadlines.is_empty() {
+            let deadline = self.later_deadlines.get(&(event_loop, name.clone()));
+            spec.deadline = deadline.copied();
+        }
         let id = CallbackId(self.callback_ids);
         self.callback_ids += 1;
         let (callback, of) = (name.clone(), self.loop_name(event_loop));
@@ -641,7 +684,7 @@ impl Graph {
 
     /// Removes everything that nodes added to the graph, when its executor is dropped: callbacks
     /// that hold a [`Node`](crate::Node) or a [`Graph`] would otherwise keep themselves alive.
-    /// Handles of the graph then find it empty, and creating anything fails with [`GoneError`].
+    /// Handles of the graph then find it empty, and creating anything fails with [`AddError`].
     pub fn close(&self) {
         let mut open = self.builder();
         let mut closed = GraphBuilder::default();
@@ -690,6 +733,9 @@ pub(crate) fn check_size<M>(node: &str, what: &str, bytes_max: usize) -> Result<
 
 /// Events of a worker that are kept for what has no queue: timers, tasks, notices.
 const SPARE_EVENTS: usize = 1 << 16;
+
+/// The most callbacks, ids and events that are added under one lock, apart from queues.
+const MARGIN: usize = 1 << 13;
 
 /// Checks the depth of a queue of topic, service or action `name`.
 pub(crate) fn check_depth(name: &str, qos: QoS) -> Result<(), DepthError> {

@@ -5,7 +5,7 @@ use crate::control::CallbackCounters;
 use crate::entity::{CallbackSpec, Entity, EventSource, Notifier, Outcome};
 use crate::event::{EventId, SourceId};
 use crate::event_loop::CallbackResult;
-use crate::graph::GoneError;
+use crate::graph::AddError;
 use crate::node::Node;
 use crate::registration::Registration;
 use ringspin_ringbuf::Counter;
@@ -94,7 +94,7 @@ impl<S: Send + 'static> Node<S> {
     /// another thread has no repeatable time: do not use it in a run that is to be repeated.
     ///
     /// # Errors
-    /// [`GoneError`].
+    /// [`AddError`].
     ///
     /// ```
     /// # use ringspin_executor::Graph;
@@ -108,7 +108,7 @@ impl<S: Send + 'static> Node<S> {
         &self,
         name: &str,
         callback: F,
-    ) -> Result<GuardCondition, GoneError>
+    ) -> Result<GuardCondition, AddError>
     where
         F: FnMut(&mut S, &mut Context<'_>) -> R + Send + 'static,
         R: CallbackResult + 'static,

@@ -90,11 +90,10 @@ pub use event::{
 };
 pub use event_loop::CallbackResult;
 pub use graph::{
-    AddInputError, CreateGroupError, CreateNodeError, CreatePublisherError,
-    CreateSubscriptionError, CreateTimerError, DepthError, FreezeError, Frozen, FrozenError,
-    GoneError, Graph, IncompatibleQosError, InterceptError, LatePlace, LatePlacement,
-    MiddlewareError, Monitor, Plan, ReadyOrder, SetDeadlineError, SetPriorityError, TimeSource,
-    TooLargeError, TypeMismatchError,
+    AddError, AddInputError, CreateGroupError, CreateNodeError, CreatePublisherError,
+    CreateSubscriptionError, CreateTimerError, DepthError, FreezeError, Frozen, FrozenError, Graph,
+    IncompatibleQosError, InterceptError, LatePlace, LatePlacement, MiddlewareError, Monitor, Plan,
+    ReadyOrder, SetDeadlineError, SetPriorityError, TimeSource, TooLargeError, TypeMismatchError,
 };
 pub use guard_condition::GuardCondition;
 pub use info::{CallbackInfo, ClientInfo, GraphInfo, LoopInfo, ServiceInfo, TopicInfo};

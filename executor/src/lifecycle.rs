@@ -24,7 +24,7 @@ use crate::context::Context;
 use crate::departure::End;
 use crate::event::CallbackId;
 use crate::event_loop::{BoxError, CallbackResult, OnRestart};
-use crate::graph::{CreatePublisherError, GoneError, GraphBuilder};
+use crate::graph::{AddError, CreatePublisherError, GraphBuilder};
 use crate::lock::lock;
 use crate::message::Message;
 use crate::node::Node;
@@ -212,9 +212,9 @@ pub enum CreateLifecycleError {
     /// One of its services was not created.
     #[error(transparent)]
     Service(#[from] CreateServiceError),
-    /// The node or the executor is gone.
+    /// The node or the executor is gone, or its worker is full.
     #[error(transparent)]
-    Gone(#[from] GoneError),
+    Add(#[from] AddError),
 }
 
 /// A lifecycle that is about to be created; see [`Node::lifecycle`].

@@ -1,5 +1,6 @@
 //! A message as a subscription sees it: shared, immutable, with its origin.
 
+use crate::control::CallbackCounters;
 use crate::digest::{Digest, DigestHasher};
 use crate::event::{CallbackId, EventId};
 use crate::message_times::{MessageTimes, Times};
@@ -126,6 +127,7 @@ impl<M: Digest> Digest for Message<M> {
 #[derive(Debug)]
 pub(crate) struct Holder {
     pub(crate) callback: CallbackId,
+    pub(crate) counters: Arc<CallbackCounters>,
     /// The number of messages that it may hold, with the one that it handles.
     pub(crate) messages_max: usize,
     /// If it asks for the times of messages.

@@ -7,7 +7,7 @@ use crate::digest::Digest;
 use crate::event::{CallbackId, LoopId};
 use crate::event_loop::{Body, CallbackResult, TimerEntity};
 use crate::graph::{
-    Builder, CallbackSpec, CreateGroupError, CreateTimerError, FrozenError, GoneError, Graph,
+    AddError, Builder, CallbackSpec, CreateGroupError, CreateTimerError, FrozenError, Graph,
     GraphBuilder, SetDeadlineError,
 };
 use crate::name;
@@ -95,15 +95,18 @@ impl<S: Send + 'static> Node<S> {
     /// callback of a lower priority. In deterministic mode priorities have no effect: events are
     /// dispatched in the order in which they became ready.
     ///
+    /// While the graph runs, the priority holds from the next pause of the loop's worker on, and
+    /// for every event of callbacks that are created afterwards.
+    ///
     /// # Errors
-    /// [`FrozenError`].
-    pub fn set_priority(&self, priority: u8) -> Result<(), FrozenError> {
-        self.unfrozen("a priority")?.loop_info_mut(self.event_loop).priority = priority;
+    /// [`AddError`].
+    pub fn set_priority(&self, priority: u8) -> Result<(), AddError> {
+        self.builder("a priority")?.set_priority(self.event_loop, priority);
         Ok(())
     }
 
     /// Locks the graph, to add `what`.
-    pub(crate) fn builder(&self, what: &str) -> Result<Builder<'_>, GoneError> {
+    pub(crate) fn builder(&self, what: &str) -> Result<Builder<'_>, AddError> {
         let mut builder = self.graph.builder();
         let what = || format!("{what} of node {}", self.full_name);
         builder.check_open_loop(self.event_loop, what)?;
@@ -221,7 +224,7 @@ impl<S: Send + 'static> Node<S> {
     /// called any more, except that a callback that runs finishes. The states and callbacks are
     /// dropped on their own event loops, at the next pause of each. From any thread, and in the
     /// node's own callbacks. Its name is free for another node; what is created through handles of
-    /// this node fails with [`GoneError`]. Publishers of the node deliver until their last handle
+    /// this node fails with [`AddError`]. Publishers of the node deliver until their last handle
     /// is dropped.
     ///
     /// ```
@@ -242,11 +245,12 @@ impl<S: Send + 'static> Node<S> {
     }
 
     /// Sets the reaction to a failure of this node's callbacks, instead of the executor's policy.
+    /// It holds for failures from now on.
     ///
     /// # Errors
-    /// [`FrozenError`].
-    pub fn set_failure_policy(&self, policy: FailurePolicy) -> Result<(), FrozenError> {
-        self.unfrozen("a failure policy")?.set_policy(self.node_index, policy);
+    /// [`AddError`].
+    pub fn set_failure_policy(&self, policy: FailurePolicy) -> Result<(), AddError> {
+        self.builder("a failure policy")?.set_policy(self.node_index, policy);
         Ok(())
     }
 
@@ -285,8 +289,11 @@ impl<S: Send + 'static> Node<S> {
     /// `callback` is its name as statistics and failures have it, for example
     /// `subscription /points` or `timer 100ms`; if several have it, all get the deadline.
     ///
+    /// While the graph runs, it is set first, for callbacks that are created afterwards: so they
+    /// have it from their first event on.
+    ///
     /// # Errors
-    /// [`SetDeadlineError`] for an unknown callback, or once the executor has started.
+    /// [`SetDeadlineError`] for an unknown callback, or, while the graph runs, for one that exists.
     ///
     /// ```
     /// # use ringspin_executor::{Graph, Message, QoS};
@@ -298,10 +305,19 @@ impl<S: Send + 'static> Node<S> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn set_deadline(&self, callback: &str, deadline: Duration) -> Result<(), SetDeadlineError> {
-        let mut builder = self.unfrozen(&format!("deadline of {callback}"))?;
+        let mut builder = self.builder(&format!("deadline of {callback}"))?;
+        let deadline = Duration::from_nanos(nanos(deadline));
         let of_loop = builder.loop_info(self.event_loop()).callbacks.clone();
         let name = |id: &CallbackId| builder.callback_name(*id);
         let named: Vec<_> = of_loop.iter().filter(|id| name(id) == callback).copied().collect();
+        if builder.is_frozen() {
+            if !named.is_empty() {
+                let what = format!("deadline of {callback} of node {}", self.full_name);
+                return Err(FrozenError { what }.into());
+            }
+            builder.set_later_deadline(self.event_loop, callback, deadline);
+            return Ok(());
+        }
         if named.is_empty() {
             return Err(SetDeadlineError::NoCallback {
                 node: self.full_name().into(),
@@ -309,7 +325,6 @@ impl<S: Send + 'static> Node<S> {
                 callbacks: of_loop.iter().map(|id| format!("`{}`", name(id))).collect(),
             });
         }
-        let deadline = Duration::from_nanos(nanos(deadline));
         for id in named {
             builder.set_deadline(id, deadline);
         }
@@ -319,10 +334,10 @@ impl<S: Send + 'static> Node<S> {
 
 impl<S: Digest + Send + 'static> Node<S> {
     /// Adds the state of this group to the digest of each of its dispatches in deterministic mode,
-    /// after the callback.
+    /// after the callback. While the graph runs: from the next pause of the loop's worker on.
     ///
     /// # Errors
-    /// [`FrozenError`].
+    /// [`AddError`].
     ///
     /// ```
     /// # use ringspin_executor::Graph;
@@ -331,8 +346,8 @@ impl<S: Digest + Send + 'static> Node<S> {
     /// node.digest_state()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn digest_state(&self) -> Result<(), FrozenError> {
-        let mut builder = self.unfrozen("a digest of its state")?;
+    pub fn digest_state(&self) -> Result<(), AddError> {
+        let mut builder = self.builder("a digest of its state")?;
         builder.digests().digest_states();
         builder.loop_info_mut(self.event_loop()).digested = true;
         builder.change_body::<S>(self.event_loop(), |body| {

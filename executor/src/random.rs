@@ -1,7 +1,7 @@
 //! Seeded randomness: each node draws from streams of its own, the same in every mode.
 
 use crate::digest::{Digest, DigestHasher};
-use crate::graph::{GoneError, Graph};
+use crate::graph::{AddError, Graph};
 use crate::node::Node;
 use rand_core::{Rng, SeedableRng, TryRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -99,9 +99,9 @@ pub enum CreateRandomError {
         /// The name of the stream.
         name: String,
     },
-    /// The executor is gone.
+    /// The node or the executor is gone, or its worker is full.
     #[error(transparent)]
-    Gone(#[from] GoneError),
+    Add(#[from] AddError),
 }
 
 impl Graph {
@@ -176,13 +176,13 @@ impl<S: Send + 'static> Node<S> {
     }
 
     /// Creates a stream that is told from the others of its name by a number, from one on.
-    pub(crate) fn create_numbered_random(&self, name: &str) -> Result<NodeRandom, GoneError> {
+    pub(crate) fn create_numbered_random(&self, name: &str) -> Result<NodeRandom, AddError> {
         let (seed, number) = self.count_random(name)?;
         Ok(NodeRandom::new(seed, self.full_name(), &format!("{name} {number}")))
     }
 
     /// The seed, and the number of requests so far for streams of this name.
-    fn count_random(&self, name: &str) -> Result<(u64, u32), GoneError> {
+    fn count_random(&self, name: &str) -> Result<(u64, u32), AddError> {
         let mut builder = self.builder(&format!("random stream {name}"))?;
         // A node of the same name may be created later, and draws the same numbers.
         builder.at_node_end(|builder, _, name| {

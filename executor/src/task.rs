@@ -20,7 +20,7 @@ use crate::departure::{Departure, End};
 use crate::entity::{CallbackSpec, Entity, EventSource, Notifier, Outcome};
 use crate::event::{CallbackId, EventId, SourceId};
 use crate::event_loop::CallbackResult;
-use crate::graph::{GoneError, GraphBuilder};
+use crate::graph::{AddError, GraphBuilder};
 use crate::lock::lock;
 use crate::node::Node;
 use crate::stop::StopHandle;
@@ -208,7 +208,7 @@ impl<S: Send + 'static> Node<S> {
     /// node. The name is for statistics and failures.
     ///
     /// # Errors
-    /// [`GoneError`].
+    /// [`AddError`].
     ///
     /// ```
     /// # use ringspin_executor::{Graph, QoS};
@@ -225,7 +225,7 @@ impl<S: Send + 'static> Node<S> {
     /// })?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn spawn<F>(&self, name: &str, future: F) -> Result<Task, GoneError>
+    pub fn spawn<F>(&self, name: &str, future: F) -> Result<Task, AddError>
     where
         F: Future<Output: CallbackResult> + Send + 'static,
     {
@@ -254,7 +254,7 @@ impl<S: Send + 'static> Node<S> {
         &self,
         name: &str,
         task: impl FnOnce(StateAccess<S>) -> F,
-    ) -> Result<Task, GoneError>
+    ) -> Result<Task, AddError>
     where
         F: Future<Output: CallbackResult> + Send + 'static,
     {
@@ -269,7 +269,7 @@ impl<S: Send + 'static> Node<S> {
         name: &str,
         requests: Option<Requests<S>>,
         future: F,
-    ) -> Result<Task, GoneError>
+    ) -> Result<Task, AddError>
     where
         F: Future<Output: CallbackResult> + Send + 'static,
     {

@@ -216,6 +216,12 @@ impl Timers {
         self.prefetch_plan = prefetch_plan;
     }
 
+    /// The bytes of the planned lines.
+    #[cfg(test)]
+    pub(crate) fn planned_bytes(&self) -> usize {
+        self.prefetch_plan.bytes()
+    }
+
     /// Adds the lines that the expiry of timer `index` touches.
     pub(crate) fn add_to(&self, index: usize, lines: &mut CacheLines) {
         let timer = &self.timers[index];

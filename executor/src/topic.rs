@@ -122,8 +122,12 @@ pub(crate) struct Connections<'a> {
 
 /// A topic with its message type erased.
 pub(crate) trait AnyTopic: Send + Sync {
+    /// Allocates the first slots.
+    fn reserve_first(&self);
+    /// Allocates the slots that its ends need.
+    fn plan(&self, connections: Connections<'_>);
     /// Makes new subscriptions ports, and opens the topic if it is new. With nothing new it has no
-    /// effect.
+    /// effect. After [`plan`](Self::plan).
     fn connect(&self, connections: Connections<'_>);
     /// Ends the subscription of a callback.
     fn disconnect(&self, callback: CallbackId);
@@ -200,11 +204,10 @@ impl<M: Send + Sync + 'static> Topic<M> {
             History::KeepLast => None,
             History::KeepAll => Some(Arc::new(Permits::new(qos.depth() as u32))),
         };
-        let holder = self.add_holder(callback, qos, kept);
+        let holder = self.add_holder(callback, qos, kept, counters.clone());
         let receiver = SubscriptionReceiver {
             queue: consumer,
             permits: permits.clone(),
-            counters: counters.clone(),
             topic: self.clone(),
             lent: Some(holder.clone()),
             holder,
@@ -411,8 +414,15 @@ where
 }
 
 impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
+    fn reserve_first(&self) {
+        self.pool.reserve(1);
+    }
+
+    fn plan(&self, connections: Connections<'_>) {
+        self.plan_slots(connections);
+    }
+
     fn connect(&self, connections: Connections<'_>) {
-        self.plan(connections);
         let added = take(&mut *lock(&self.subscriptions)).into_iter();
         let added: Vec<_> = added.map(|s| self.port(s, connections)).collect();
         let caches = lock(&self.caches).clone();

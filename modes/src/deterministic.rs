@@ -519,6 +519,8 @@ impl Sequencer {
             next = earlier(next, self.inputs.next_time(now)?);
         }
         if let Some(threads) = self.threads {
+            let (digest, _) = self.digest();
+            threads.note(digest.0 as u64 ^ (digest.0 >> 64) as u64);
             // The inputs are told of quiet instants, which end as soon as another thread ran.
             if threads.wait_until(next.map_or(end, |next| next.min(end))) == WaitEnd::OthersRan {
                 return Ok(true);

@@ -139,6 +139,12 @@ impl Registrar {
         EVENTS_MAX - self.lock().rings[ring as usize].events
     }
 
+    /// The number of further tokens.
+    pub fn tokens_left(&self) -> usize {
+        let registry = self.lock();
+        ready::MAX_TOKEN as usize + 1 + registry.free_tokens.len() - registry.tokens.len()
+    }
+
     /// Adds a token, maybe one that was removed, of which up to `events` events may be pending in
     /// `ring`. Returns the announcer of its events.
     ///

@@ -205,7 +205,11 @@ impl GraphBuilder {
             directory: &self.directory,
             clock: &self.clock,
         };
-        self.changed_topics.take().iter().for_each(|topic| topic.connect(connections));
+        let changed = self.changed_topics.take();
+        // In passes, so that what each message touches lies together, apart from spare slots.
+        changed.iter().for_each(|topic| topic.reserve_first());
+        changed.iter().for_each(|topic| topic.plan(connections));
+        changed.iter().for_each(|topic| topic.connect(connections));
     }
 
     /// Makes the isolation of a node known to those who watch its publishers.

@@ -16,14 +16,34 @@ pub struct FrozenError {
     pub what: String,
 }
 
-/// A request to a node that was destroyed, or to a graph whose executor is gone.
+/// The reason why nothing can be added to a node or graph.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("failed to add {what}: the {owner} is gone; keep it as long as something is added to it")]
-pub struct GoneError {
-    /// The request, with its node.
-    pub what: String,
-    /// "node" or "executor".
-    pub owner: &'static str,
+#[non_exhaustive]
+pub enum AddError {
+    /// The node was destroyed, or the executor of the graph is gone.
+    #[error(
+        "failed to add {what}: the {owner} is gone; keep it as long as something is added to it"
+    )]
+    Gone {
+        /// The request, with its node.
+        what: String,
+        /// "node" or "executor".
+        owner: &'static str,
+    },
+    /// The graph runs, and has as many callbacks or queued events as it can number.
+    #[error(
+        "failed to add {what}: {limit}; {}",
+        if *is_final { "start the program again" }
+        else { "destroy what is not needed, or map the node to another core" }
+    )]
+    Full {
+        /// The request, with its node.
+        what: String,
+        /// The limit that is reached.
+        limit: &'static str,
+        /// Whether no destruction makes room.
+        is_final: bool,
+    },
 }
 
 /// Two ends of a topic or service that disagree about its types.
@@ -153,9 +173,9 @@ pub enum CreateNodeError {
         /// The fully qualified name.
         name: String,
     },
-    /// The node or the executor is gone.
+    /// The node or the executor is gone, or its worker is full.
     #[error(transparent)]
-    Gone(#[from] GoneError),
+    Add(#[from] AddError),
     /// The override of a parameter that every node has does not fit it.
     #[error("{0}")]
     Parameter(String),
@@ -180,9 +200,9 @@ pub enum CreateGroupError {
         /// The fully qualified name: `node:group`.
         name: String,
     },
-    /// The node or the executor is gone.
+    /// The node or the executor is gone, or its worker is full.
     #[error(transparent)]
-    Gone(#[from] GoneError),
+    Add(#[from] AddError),
 }
 
 /// The reason why a publisher was not created.
@@ -204,9 +224,9 @@ pub enum CreatePublisherError {
     /// The middleware refuses it.
     #[error(transparent)]
     Middleware(#[from] MiddlewareError),
-    /// The node or the executor is gone.
+    /// The node or the executor is gone, or its worker is full.
     #[error(transparent)]
-    Gone(#[from] GoneError),
+    Add(#[from] AddError),
 }
 
 /// The reason why a subscription was not created.
@@ -231,9 +251,9 @@ pub enum CreateSubscriptionError {
     /// The middleware refuses it.
     #[error(transparent)]
     Middleware(#[from] MiddlewareError),
-    /// The node or the executor is gone.
+    /// The node or the executor is gone, or its worker is full.
     #[error(transparent)]
-    Gone(#[from] GoneError),
+    Add(#[from] AddError),
 }
 
 /// The reason why a timer or interval was not created.
@@ -248,9 +268,9 @@ pub enum CreateTimerError {
         /// The fault of the period.
         error: PeriodError,
     },
-    /// The node or the executor is gone.
+    /// The node or the executor is gone, or its worker is full.
     #[error(transparent)]
-    Gone(#[from] GoneError),
+    Add(#[from] AddError),
 }
 
 /// The reason why a callback was not given a deadline.
@@ -271,9 +291,12 @@ pub enum SetDeadlineError {
         /// The callbacks of the group.
         callbacks: Vec<String>,
     },
-    /// The executor is already running.
+    /// The executor is already running, and the callback exists.
     #[error(transparent)]
     Frozen(#[from] FrozenError),
+    /// The node or the executor is gone, or its worker is full.
+    #[error(transparent)]
+    Add(#[from] AddError),
 }
 
 /// The reason why an event loop was not given a priority.

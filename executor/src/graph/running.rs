@@ -34,9 +34,11 @@ pub(crate) struct Running {
     workers: Vec<WorkerSide>,
     places: Table<LoopId, Place>,
     tokens: Table<CallbackId, u32>,
-    /// Room that the ready rings seem not to have.
+    /// Room that the ready rings seem not to have, and tokens.
     #[cfg(test)]
     pub(super) withheld: usize,
+    #[cfg(test)]
+    pub(super) withheld_tokens: usize,
 }
 
 struct WorkerSide {
@@ -88,6 +90,8 @@ impl Running {
             tokens: Table::new(),
             #[cfg(test)]
             withheld: 0,
+            #[cfg(test)]
+            withheld_tokens: 0,
         }
     }
 
@@ -190,10 +194,37 @@ impl Running {
     /// The number of further events that may be pending in the ready ring of a loop.
     pub(crate) fn room(&self, of: LoopId) -> Option<usize> {
         let Place { worker, ring, .. } = self.places.get(of)?;
-        let room = self.workers[*worker].link.registrar.room(*ring);
+        Some(self.room_in(*worker, *ring))
+    }
+
+    fn room_in(&self, worker: usize, ring: u32) -> usize {
+        let room = self.workers[worker].link.registrar.room(ring);
         #[cfg(test)]
         let room = room.saturating_sub(self.withheld);
-        Some(room)
+        room
+    }
+
+    /// The limit of the worker of a loop that is nearer than `margin` callbacks and events.
+    pub(crate) fn limit_of(&self, of: LoopId, margin: usize) -> Option<&'static str> {
+        let Place { worker, ring, .. } = self.places.get(of)?;
+        self.limit(*worker, Some(*ring), margin)
+    }
+
+    /// Returns the limit like [`limit_of`](Self::limit_of) for the loop that a worker gets next.
+    pub(crate) fn limit_of_next(&self, worker: usize, margin: usize) -> Option<&'static str> {
+        let ring = (self.order == ReadyOrder::Fifo).then_some(0);
+        self.limit(worker, ring, margin)
+    }
+
+    fn limit(&self, worker: usize, ring: Option<u32>, margin: usize) -> Option<&'static str> {
+        let tokens = self.workers[worker].link.registrar.tokens_left();
+        #[cfg(test)]
+        let tokens = tokens.saturating_sub(self.withheld_tokens);
+        if tokens < margin {
+            return Some("its worker has as many callbacks as it can number, 2^24");
+        }
+        let is_full = ring.is_some_and(|ring| self.room_in(worker, ring) < margin);
+        is_full.then_some("its worker has as many queued events as it can number, 2^24")
     }
 
     /// Adds a callback to its loop; returns the handle that makes its events ready.
@@ -268,6 +299,13 @@ impl Running {
         let ring = (self.order == ReadyOrder::RoundRobin).then_some(ring);
         let change = Change::RemoveLoop { id, loop_index, ring, retirement };
         self.workers[worker].changes.push(change);
+    }
+
+    /// Changes the priority of a loop.
+    pub(crate) fn set_priority(&mut self, of: LoopId, priority: u8) {
+        let Place { worker, ring, .. } = self.places[of];
+        let ring = (self.order == ReadyOrder::RoundRobin).then_some(ring);
+        self.workers[worker].changes.push(Change::Priority { ring, priority });
     }
 
     /// Changes the body of a loop that a worker has.

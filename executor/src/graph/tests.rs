@@ -6,10 +6,15 @@ use crate::node::Node;
 use crate::stop::{StopHandle, running_node};
 use crate::synchronize::{Input, Latest, Trigger};
 use crate::time::{LiveClock, Time};
+use ringspin_ringbuf::MAX_TOKEN;
 
 fn freeze(graph: &Graph) -> Frozen {
+    freeze_in(graph, ReadyOrder::RoundRobin)
+}
+
+fn freeze_in(graph: &Graph, order: ReadyOrder) -> Frozen {
     let workers = vec![graph.info().topological_order()];
-    let plan = Plan::new(workers, ReadyOrder::RoundRobin);
+    let plan = Plan::new(workers, order);
     let time = TimeSource::Live(Arc::new(LiveClock::start()));
     graph.freeze(&plan, &StopHandle::default(), FailurePolicy::IsolateNode, &time).unwrap()
 }
@@ -157,21 +162,79 @@ fn tables_do_not_grow_with_names_that_come_and_go() {
     assert_eq!(refused, [("removed topics".to_string(), cycles)]);
 }
 
-/// A running graph whose worker has room for so many more events in queues.
-fn with_room(room: usize) -> (Frozen, Node<()>) {
+/// A graph with one node that runs on one worker.
+fn running_graph(order: ReadyOrder) -> (Graph, Frozen, Node<()>) {
     let graph = Graph::new();
     let node = graph.create_node("node", ()).unwrap();
-    let loops = vec![graph.info().topological_order()];
-    let plan = Plan::new(loops, ReadyOrder::RoundRobin);
-    let time = TimeSource::Live(Arc::new(LiveClock::start()));
-    let policy = FailurePolicy::IsolateNode;
-    let frozen = graph.freeze(&plan, &StopHandle::default(), policy, &time).unwrap();
+    let frozen = freeze_in(&graph, order);
+    (graph, frozen, node)
+}
+
+/// A running graph whose worker has room for so many more events in queues.
+fn with_room(room: usize) -> (Frozen, Node<()>) {
+    let (graph, frozen, node) = running_graph(ReadyOrder::RoundRobin);
     let mut builder = graph.builder();
     let running = builder.running.as_mut().unwrap();
     let left = running.room(node.event_loop()).unwrap() - SPARE_EVENTS;
     running.withheld = left - room;
     drop(builder);
     (frozen, node)
+}
+
+/// The errors of adding a timer, a guard condition, a task and a group to `node`, and a node.
+fn refusals(graph: &Graph, node: &Node<()>) -> [String; 5] {
+    [
+        node.create_timer(Duration::from_secs(1), |_, _| {}).unwrap_err().to_string(),
+        node.create_guard_condition("guard", |_, _| {}).unwrap_err().to_string(),
+        node.spawn("task", async {}).unwrap_err().to_string(),
+        node.create_callback_group("group", ()).unwrap_err().to_string(),
+        graph.create_node("other", ()).unwrap_err().to_string(),
+    ]
+}
+
+#[test]
+fn callback_beyond_the_events_of_a_running_worker_is_refused() {
+    let (graph, _frozen, node) = running_graph(ReadyOrder::Fifo);
+    let room = graph.builder().running.as_ref().unwrap().room(node.event_loop()).unwrap();
+    let withhold = |events| graph.builder().running.as_mut().unwrap().withheld = events;
+    withhold(room - MARGIN + 1);
+    for refused in refusals(&graph, &node) {
+        assert!(refused.contains("as many queued events as it can number"), "{refused}");
+    }
+    withhold(room - MARGIN);
+    let timer = node.create_timer(Duration::from_secs(1), |_, _| {}).unwrap();
+    assert!(node.create_timer(Duration::from_secs(1), |_, _| {}).is_err());
+    timer.destroy(); // needs no room
+}
+
+#[test]
+fn callback_beyond_the_tokens_of_a_running_worker_is_refused() {
+    for order in [ReadyOrder::Fifo, ReadyOrder::RoundRobin] {
+        let (graph, _frozen, node) = running_graph(order);
+        let mut builder = graph.builder();
+        builder.running.as_mut().unwrap().withheld_tokens = MAX_TOKEN as usize - MARGIN + 1;
+        drop(builder);
+        for refused in refusals(&graph, &node) {
+            assert!(refused.contains("as many callbacks as it can number"), "{refused}");
+        }
+        graph.builder().running.as_mut().unwrap().withheld_tokens = 0;
+        node.create_timer(Duration::from_secs(1), |_, _| {}).unwrap();
+    }
+}
+
+#[test]
+fn nothing_is_added_once_all_ids_were_used() {
+    let graph = Graph::new();
+    let node = graph.create_node("node", ()).unwrap();
+    graph.builder().callback_ids = u32::MAX - MARGIN as u32;
+    node.create_timer(Duration::from_secs(1), |_, _| {}).unwrap();
+    let refusals = refusals(&graph, &node);
+    assert_eq!(
+        refusals[0],
+        "failed to add timer 1s of node /node: 2^32 callbacks, publishers or groups were created; \
+         start the program again"
+    );
+    assert!(refusals.iter().all(|refused| refused.contains("2^32")), "{refusals:?}");
 }
 
 #[test]

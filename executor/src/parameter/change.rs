@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::event_loop::CallbackResult;
-use crate::graph::GoneError;
+use crate::graph::AddError;
 use crate::message::Message;
 use crate::node::Node;
 use crate::parameter_value::ParameterValue;
@@ -60,8 +60,8 @@ impl<S: Send + 'static> Node<S> {
     /// ```
     ///
     /// # Errors
-    /// [`GoneError`].
-    pub fn on_parameter_change<F, R>(&self, mut callback: F) -> Result<ParameterCallback, GoneError>
+    /// [`AddError`].
+    pub fn on_parameter_change<F, R>(&self, mut callback: F) -> Result<ParameterCallback, AddError>
     where
         F: FnMut(&mut S, &[ParameterChange], &mut Context<'_>) -> R + Send + 'static,
         R: CallbackResult + 'static,

@@ -1,7 +1,7 @@
 //! Errors of declaring and setting parameters.
 
 use super::{PARAMETER_CHANGES_MAX, ParameterRange};
-use crate::graph::GoneError;
+use crate::graph::AddError;
 use crate::parameter_value::{ParameterType, ParameterValue};
 use thiserror::Error;
 
@@ -185,7 +185,7 @@ pub enum DeclareError {
         /// The range.
         range: ParameterRange,
     },
-    /// The executor is gone.
+    /// The node or the executor is gone, or its worker is full.
     #[error(transparent)]
-    Gone(#[from] GoneError),
+    Add(#[from] AddError),
 }

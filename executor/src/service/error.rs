@@ -1,6 +1,6 @@
 //! Errors of creating services and clients.
 
-use crate::graph::{DepthError, GoneError, MiddlewareError, TooLargeError, TypeMismatchError};
+use crate::graph::{AddError, DepthError, MiddlewareError, TooLargeError, TypeMismatchError};
 use crate::name::NameError;
 use thiserror::Error;
 
@@ -23,9 +23,9 @@ pub enum CreateClientError {
     /// The middleware refuses it.
     #[error(transparent)]
     Middleware(#[from] MiddlewareError),
-    /// The executor is gone.
+    /// The node or the executor is gone, or its worker is full.
     #[error(transparent)]
-    Gone(#[from] GoneError),
+    Add(#[from] AddError),
 }
 
 /// The reason why a service was not created.
@@ -59,7 +59,7 @@ pub enum CreateServiceError {
     /// The middleware refuses it.
     #[error(transparent)]
     Middleware(#[from] MiddlewareError),
-    /// The executor is gone.
+    /// The node or the executor is gone, or its worker is full.
     #[error(transparent)]
-    Gone(#[from] GoneError),
+    Add(#[from] AddError),
 }

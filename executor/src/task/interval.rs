@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::departure::{Departure, End};
 use crate::entity::{CallbackSpec, Entity, Outcome};
 use crate::event::{EventId, SourceId};
-use crate::graph::{CreateTimerError, GoneError};
+use crate::graph::{AddError, CreateTimerError};
 use crate::node::Node;
 use crate::time::{Clock, NodeClock, Time};
 use crate::timer::Timer;
@@ -138,8 +138,8 @@ impl<S: Send + 'static> Node<S> {
     /// Creates an interval without ticks of its own, for [`Interval::sleep`].
     ///
     /// # Errors
-    /// [`GoneError`].
-    pub fn create_sleeper(&self) -> Result<Interval, GoneError> {
+    /// [`AddError`].
+    pub fn create_sleeper(&self) -> Result<Interval, AddError> {
         let interval = self.add_interval("sleeper".into(), 1, false)?;
         interval.timer.cancel();
         Ok(interval)
@@ -150,7 +150,7 @@ impl<S: Send + 'static> Node<S> {
         name: String,
         period_ns: u64,
         repeats: bool,
-    ) -> Result<Interval, GoneError> {
+    ) -> Result<Interval, AddError> {
         let mut builder = self.builder(&name)?;
         let timer = self.new_timer(&builder, &name, period_ns, repeats);
         let source = builder.next_source();

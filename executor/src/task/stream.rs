@@ -50,6 +50,19 @@ impl<M: Send + Sync + 'static> MessageStream<M> {
         poll_fn(|cx| self.poll_message(cx)).await
     }
 
+    /// Is ready when a message waits, which stays: for code that hands messages over to another
+    /// runtime, and has to be woken when none of its tasks waits yet.
+    pub fn poll_ready(&self, cx: &task::Context<'_>) -> Poll<()> {
+        let waits = || (self.messages.waiting() > 0).then_some(());
+        waits().map_or_else(
+            || {
+                self.shared.waker.register(cx.waker());
+                waits().map_or(Poll::Pending, Poll::Ready)
+            },
+            Poll::Ready,
+        )
+    }
+
     fn poll_message(&mut self, cx: &task::Context<'_>) -> Poll<Message<M>> {
         if let Some(message) = self.take() {
             return Poll::Ready(message);

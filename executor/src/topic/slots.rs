@@ -10,6 +10,7 @@
 //! not grow, and a publisher that finds no slot gets an error that names the holders.
 
 use super::{Connections, Topic, lock};
+use crate::control::CallbackCounters;
 use crate::directory::Directory;
 use crate::event::CallbackId;
 use crate::message::Holder;
@@ -33,10 +34,16 @@ pub(super) struct Plan {
 
 impl<M: Send + Sync + 'static> Topic<M> {
     /// Adds a subscription that keeps up to `kept` messages by itself.
-    pub(super) fn add_holder(&self, callback: CallbackId, qos: QoS, kept: usize) -> Arc<Holder> {
+    pub(super) fn add_holder(
+        &self,
+        callback: CallbackId,
+        qos: QoS,
+        kept: usize,
+        counters: Arc<CallbackCounters>,
+    ) -> Arc<Holder> {
         let messages_max = kept.saturating_add(qos.held_max()).saturating_add(1);
         let times = qos.has_message_times().then(Arc::default);
-        let holder = Arc::new(Holder { callback, messages_max, times });
+        let holder = Arc::new(Holder { callback, counters, messages_max, times });
         let mut planned = lock(&self.planned);
         planned.holders.push((holder.clone(), qos.depth()));
         planned.queued += qos.depth();
@@ -51,7 +58,7 @@ impl<M: Send + Sync + 'static> Topic<M> {
     }
 
     /// Allocates the slots that are needed.
-    pub(super) fn plan(&self, connections: Connections<'_>) {
+    pub(super) fn plan_slots(&self, connections: Connections<'_>) {
         let Connections { directory, sim_network, clock, .. } = connections;
         let mut planned = lock(&self.planned);
         self.pool.reserve(planned.slots());

@@ -2,7 +2,6 @@
 
 use super::Topic;
 use crate::context::Context;
-use crate::control::CallbackCounters;
 use crate::escape::{catch_panic, drop_each};
 use crate::message::{Envelope, Holder, Message};
 use crate::remains::Remains;
@@ -15,7 +14,6 @@ use std::sync::Arc;
 pub(crate) struct SubscriptionReceiver<M> {
     pub(super) queue: keep_last::Consumer<Envelope<M>>,
     pub(super) permits: Option<Arc<Permits>>,
-    pub(super) counters: Arc<CallbackCounters>,
     /// For slots of messages from outside.
     pub(super) topic: Arc<Topic<M>>,
     pub(super) holder: Arc<Holder>,
@@ -80,7 +78,7 @@ impl<M: Send + Sync + 'static> SubscriptionReceiver<M> {
     fn has_expired(&self, message: &Message<M>, cx: &Context<'_>) -> bool {
         let has_expired = message.0.expiry.has_passed(|| cx.now());
         if has_expired {
-            self.counters.expired.add_by_owner(1);
+            self.holder.counters.expired.add_by_owner(1);
         }
         has_expired
     }
@@ -138,10 +136,10 @@ impl<M: Send + Sync + 'static> SubscriptionReceiver<M> {
         let remote = self.remote.as_mut()?;
         let arrival = remote.fetch();
         if arrival.overwritten > 0 {
-            self.counters.overwritten.add(arrival.overwritten);
+            self.holder.counters.overwritten.add(arrival.overwritten);
         }
         if arrival.lost > 0 {
-            self.counters.lose(arrival.lost);
+            self.holder.counters.lose(arrival.lost);
         }
         let (id, item) = (arrival.id?, remote.take_fetched()?);
         match self.topic.insert(Envelope::lasting(id, item)) {
@@ -153,13 +151,13 @@ impl<M: Send + Sync + 'static> SubscriptionReceiver<M> {
                 Some(Message::new(envelope))
             }
             Err((_, out_of_slots)) => {
-                if self.counters.lost.get() == 0 {
+                if self.holder.counters.lost.get() == 0 {
                     tracing::warn!(
                         %out_of_slots,
                         "lost messages of other processes: no message slot is free"
                     );
                 }
-                self.counters.lose(1);
+                self.holder.counters.lose(1);
                 None
             }
         }

@@ -40,6 +40,11 @@ impl Worker {
             Change::AddControl { token, loop_index, control, notifier, starts } => {
                 self.add_control(token, loop_index, control, notifier, starts);
             }
+            Change::Priority { ring: Some(ring), priority } => {
+                self.picker.remove(ring as usize);
+                self.picker.add(ring as usize, priority);
+            }
+            Change::Priority { ring: None, .. } => {} // for schedulers with an order of their own
             Change::Body(loop_index, change) => change(&mut *self.bodies[loop_index]),
             Change::RemoveEntity { loop_index, entity, callbacks, by_itself } => {
                 self.remove_entity(loop_index, entity, &callbacks);

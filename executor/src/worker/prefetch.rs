@@ -64,3 +64,60 @@ impl Worker {
         body.add_to(route.target.entity, lines);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::FailurePolicy;
+    use crate::graph::{Graph, Plan, ReadyOrder, TimeSource};
+    use crate::message::Message;
+    use crate::qos::QoS;
+    use crate::sim_network::{Direct, Scope, SimNetwork};
+    use crate::stop::StopHandle;
+    use crate::time::Time;
+    use std::time::Duration;
+
+    const LINE_BYTES: usize = 64;
+
+    /// Lines of a timer, and of the message that its callback publishes; on average, for the
+    /// smaller values share lines. More of them would not arrive in time, and each of them that is
+    /// not planned is waited for.
+    const LINES_MAX: usize = 22;
+
+    /// The worker of `nodes` nodes in simulated time, each with a timer that sends a message to
+    /// the next node.
+    fn ring(nodes: usize) -> (Graph, Worker) {
+        let graph = Graph::new();
+        for n in 0..nodes {
+            let node = graph.create_node(&format!("node_{n}"), 0_u64).unwrap();
+            let next = format!("to_{}", (n + 1) % nodes);
+            let output = node.create_publisher(&next, QoS::keep_last(1)).unwrap();
+            let send = move |seen: &mut u64, _: &mut crate::Context<'_>| output.publish(*seen);
+            node.create_timer(Duration::from_millis(1), send).unwrap();
+            let count = |seen: &mut u64, _: &Message<u64>, _: &mut crate::Context<'_>| *seen += 1;
+            node.create_subscription(&format!("to_{n}"), QoS::keep_last(1), count).unwrap();
+        }
+        let plan = Plan::new(vec![graph.info().topological_order()], ReadyOrder::Fifo);
+        let network = SimNetwork::new(Time::ZERO, Box::new(Direct), Scope::default());
+        let time = TimeSource::Simulated(Arc::new(network));
+        let policy = FailurePolicy::IsolateNode;
+        let frozen = graph.freeze(&plan, &StopHandle::default(), policy, &time).unwrap();
+        let worker = frozen.workers.into_iter().next().unwrap();
+        (graph, worker)
+    }
+
+    #[test]
+    fn expiry_and_its_message_touch_few_cache_lines() {
+        const NODES: usize = 512;
+        let (_graph, worker) = ring(NODES);
+        let lines = worker.timers.planned_bytes() / LINE_BYTES;
+        assert!(lines > 0, "a graph of this size is planned");
+        assert!(lines <= LINES_MAX * NODES, "{lines} lines of {NODES} timers");
+    }
+
+    #[test]
+    fn small_graph_is_not_planned() {
+        let (_graph, worker) = ring(32);
+        assert_eq!(worker.timers.planned_bytes(), 0);
+    }
+}

@@ -23,21 +23,39 @@ pub enum WaitEnd {
     Quiet,
 }
 
+/// A thread of a world.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadInfo {
+    /// Its number in order of creation, from zero.
+    pub number: u64,
+    /// Empty unless it was given one.
+    pub name: Arc<str>,
+}
+
+impl fmt::Display for ThreadInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &*self.name {
+            "" => write!(f, "thread {}", self.number),
+            name => write!(f, "thread {} ({name:?})", self.number),
+        }
+    }
+}
+
 /// A choice at which another thread than the first candidate ran.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadDeviation {
     /// When, and which candidate.
     pub deviation: Deviation,
-    /// The number of the thread that ran, in order of creation.
-    pub thread: u64,
-    /// The number of the one that would have.
-    pub instead_of: u64,
+    /// The thread that ran.
+    pub thread: ThreadInfo,
+    /// The one that would have.
+    pub instead_of: ThreadInfo,
 }
 
 impl fmt::Display for ThreadDeviation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { deviation, thread, instead_of } = self;
-        write!(f, "at {}: thread {thread} before thread {instead_of}", deviation.time)
+        write!(f, "at {}: {thread} before {instead_of}", deviation.time)
     }
 }
 
@@ -63,6 +81,10 @@ pub trait SimulatedThreads: Send + Sync {
     /// [`threads`](crate::Schedule::threads) are followed. The threads of the caller's world stand
     /// still meanwhile.
     fn isolate(&self, seed: u64, ties: &TiePolicy, run: &mut dyn FnMut());
+
+    /// The executor has dispatched events whose digest is this: it becomes part of
+    /// [that](Self::digest) of the threads.
+    fn note(&self, digest: u64);
 
     /// How the order of threads deviated so far from that in which they became ready.
     fn deviations(&self) -> Vec<ThreadDeviation>;

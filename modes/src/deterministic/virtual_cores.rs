@@ -109,6 +109,14 @@ impl Thread {
         place as u32
     }
 
+    /// Changes the priority of the loop at `place`.
+    fn set_priority(&mut self, place: u32, priority: u8) {
+        if let Some((picker, _)) = &mut self.sweep {
+            picker.remove(place as usize);
+            picker.add(place as usize, priority);
+        }
+    }
+
     /// Removes the loop at `place`, of which no event is pending.
     fn remove(&mut self, place: u32) {
         if let Some((picker, _)) = &mut self.sweep {
@@ -180,9 +188,16 @@ impl VirtualCoreScheduler {
             }
         }
         for (id, event_loop) in info.loops.iter() {
-            if !self.loops.contains(id) {
-                let thread = self.thread_of(info, event_loop);
-                self.add_loop(id, thread, event_loop.priority);
+            match self.loops.get_mut(id) {
+                None => {
+                    let thread = self.thread_of(info, event_loop);
+                    self.add_loop(id, thread, event_loop.priority);
+                }
+                Some(of) if of.priority != event_loop.priority => {
+                    of.priority = event_loop.priority;
+                    self.threads[of.thread as usize].set_priority(of.place, of.priority);
+                }
+                Some(_) => {}
             }
         }
     }

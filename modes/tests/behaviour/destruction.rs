@@ -2,12 +2,12 @@
 
 use crate::{Log, entries, in_every_mode, log};
 use ringspin_executor::{
-    Action, ActionClientOptions, ActionServer, ActionServerOptions, CallError, CancelResponse,
-    Context, CreateActionServerError, CreateTimerError, FailurePolicy, GoalCallbacks, GoalHandle,
-    GoalOutcome, GoalResponse, GoalStatus, Graph, GuardCondition, Input, Latest, Lifecycle,
-    LifecycleState, Message, Node, ParameterCallback, ParameterChange, ParameterError,
-    ParameterValue, PublishError, PublisherEvents, QoS, Reply, Responder, Subscription,
-    SubscriptionEvents, SynchronizedSubscription, Timer, Transition, Trigger,
+    Action, ActionClientOptions, ActionServer, ActionServerOptions, AddError, CallError,
+    CancelResponse, Context, CreateActionServerError, CreateTimerError, FailurePolicy,
+    GoalCallbacks, GoalHandle, GoalOutcome, GoalResponse, GoalStatus, Graph, GuardCondition, Input,
+    Latest, Lifecycle, LifecycleState, Message, Node, ParameterCallback, ParameterChange,
+    ParameterError, ParameterValue, PublishError, PublisherEvents, QoS, Reply, Responder,
+    Subscription, SubscriptionEvents, SynchronizedSubscription, Timer, Transition, Trigger,
 };
 use ringspin_modes::{Executor, Mode};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -312,7 +312,7 @@ fn state_of_a_destroyed_node_is_dropped_once_on_its_own_loop() {
             own.destroy();
             own.destroy();
             let late = own.create_timer(MS, |_, _| ());
-            assert!(matches!(late, Err(CreateTimerError::Gone(_))));
+            assert!(matches!(late, Err(CreateTimerError::Add(AddError::Gone { .. }))));
             assert!(own.create_callback_group("group", ()).is_err());
             assert!(own.declare_parameter("gain", 1i64).is_err());
             out.publish(1).unwrap();

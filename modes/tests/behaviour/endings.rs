@@ -2,7 +2,7 @@
 
 use crate::{in_every_mode, log};
 use ringspin_executor::{
-    CallRefusal, CreateTimerError, Graph, Message, PublishError, QoS, Tick, Time,
+    AddError, CallRefusal, CreateTimerError, Graph, Message, PublishError, QoS, Tick, Time,
 };
 use ringspin_modes::SpinError;
 use std::future::pending;
@@ -137,7 +137,7 @@ fn publishers_and_clients_of_an_executor_that_is_gone_say_so() {
         gain.set(2.0).unwrap();
         assert_eq!(gain.get(), 2.0);
         let late = node.create_timer(MS, |_, _| ()).unwrap_err();
-        assert!(matches!(&late, CreateTimerError::Gone(_)), "{late}");
+        assert!(matches!(&late, CreateTimerError::Add(AddError::Gone { .. })), "{late}");
         assert!(node.parameters().list().is_empty(), "its table went with the executor");
     });
 }

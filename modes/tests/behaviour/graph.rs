@@ -3,9 +3,9 @@
 use crate::{entries, in_every_mode, log};
 use ringspin_executor::{
     AddInputError, BoxError, Context, CreateGroupError, CreateNodeError, CreatePublisherError,
-    CreateSubscriptionError, CreateTimerError, Delivery, DepthError, ExternalInput, FailurePolicy,
-    FreezeError, Frozen, Graph, InFlight, InterceptError, Message, Plan, QoS, ReadyOrder,
-    SetDeadlineError, SimClock, Time, TimeSource, Verdict,
+    CreateSubscriptionError, CreateTimerError, Delivery, DepthError, ExternalInput, FreezeError,
+    Frozen, Graph, InFlight, InterceptError, Message, Plan, QoS, ReadyOrder, SetDeadlineError,
+    SimClock, Time, TimeSource, Verdict,
 };
 use ringspin_modes::{Executor, Mapping, Mode, SpinError, allowed_cores};
 use std::sync::Arc;
@@ -72,7 +72,7 @@ impl ExternalInput for NoInput {
 }
 
 #[test]
-fn a_running_graph_takes_further_nodes_but_no_other_settings() {
+fn a_running_graph_takes_further_nodes_but_no_inputs_or_interceptors() {
     in_every_mode(|mut executor| {
         let node = executor.create_node("node", 0u32).unwrap();
         executor.freeze().unwrap();
@@ -81,19 +81,16 @@ fn a_running_graph_takes_further_nodes_but_no_other_settings() {
         for node in [node, late] {
             node.create_timer(Duration::from_secs(1), |_, _| ()).unwrap();
             node.create_publisher::<u8>("t", QoS::default()).unwrap();
-            let error = node.set_priority(1).unwrap_err();
+            let error = node.set_deadline("timer 1s", Duration::from_millis(1)).unwrap_err();
+            assert!(matches!(error, SetDeadlineError::Frozen(_)));
             assert_eq!(
                 error.to_string(),
                 format!(
-                    "failed to add a priority of node {}: the executor has started; add it before \
-                     spinning",
+                    "failed to add deadline of timer 1s of node {}: the executor has started; add \
+                     it before spinning",
                     node.full_name()
                 )
             );
-            let error = node.set_deadline("timer 1s", Duration::from_millis(1)).unwrap_err();
-            assert!(matches!(error, SetDeadlineError::Frozen(_)));
-            node.set_failure_policy(FailurePolicy::IsolateNode).unwrap_err();
-            node.digest_state().unwrap_err();
         }
         let input = executor.graph().add_input("input", NoInput).unwrap_err();
         assert!(matches!(input, AddInputError::Frozen(_)));

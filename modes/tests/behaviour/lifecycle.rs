@@ -2,7 +2,7 @@
 
 use crate::{Log, entries, in_every_mode, log};
 use ringspin_executor::{
-    BoxError, Cause, Context, CreateLifecycleError, Graph, Lifecycle, LifecyclePublisher,
+    AddError, BoxError, Cause, Context, CreateLifecycleError, Graph, Lifecycle, LifecyclePublisher,
     LifecycleState as State, Message, Node, PublishError, QoS, Service, StateAccess, Subscription,
     Timer, Transition,
 };
@@ -354,7 +354,10 @@ fn destroyed_node_leaves_its_lifecycle_to_one_of_the_same_name() {
         let twice = node.lifecycle().create();
         assert_eq!(twice.unwrap_err(), CreateLifecycleError::Duplicate { node: "/camera".into() });
         node.destroy();
-        assert!(matches!(node.lifecycle().create(), Err(CreateLifecycleError::Gone(_))));
+        assert!(matches!(
+            node.lifecycle().create(),
+            Err(CreateLifecycleError::Add(AddError::Gone { .. }))
+        ));
         executor.create_node("camera", ()).unwrap().lifecycle().create().unwrap();
     });
 }

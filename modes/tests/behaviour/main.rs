@@ -21,6 +21,7 @@ mod interrupt;
 mod isolation;
 mod known_faults;
 mod large_messages;
+mod late_settings;
 mod lifecycle;
 mod middleware;
 mod parameters;

@@ -15,9 +15,9 @@
 //! Without `RINGSPIN_MIDDLEWARE` it runs the same in this process alone. `--seconds 3` ends it.
 
 use anyhow::Context as _;
-use ringspin::ros2::r2r::sensor_msgs::msg::Image;
-use ringspin::ros2::r2r::std_msgs::msg::{String as Text, UInt8};
-use ringspin::ros2::r2r::std_srvs::srv::SetBool;
+use ringspin::messages::sensor_msgs::msg::Image;
+use ringspin::messages::std_msgs::msg::{String as Text, UInt8};
+use ringspin::messages::std_srvs::srv::SetBool;
 use ringspin::{Executor, FromEnv, Message, QoS};
 use std::time::Duration;
 

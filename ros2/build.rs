@@ -1,5 +1,5 @@
 //! Checks that a ROS 2 that this crate can be built with is sourced, before its dependencies fail
-//! on it, and lists the types of that ROS as tables for src/types.rs.
+//! on it.
 //!
 //! It has no dependencies, so cargo runs it first.
 

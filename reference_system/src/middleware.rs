@@ -59,12 +59,13 @@ fn connect_ros2(_: Executor, _: Middleware) -> Result<Executor, BoxError> {
 
 #[cfg(feature = "ros2")]
 fn connect_ros2(executor: Executor, middleware: Middleware) -> Result<Executor, BoxError> {
+    use ringspin_messages::CdrType;
     use ringspin_ros2::{Ros2, Traffic, Types};
     let traffic = match middleware {
         Middleware::Hybrid => Traffic::Direct,
         Middleware::None | Middleware::Ros2 => Traffic::Loopback,
     };
-    let types = Types::installed().with_mapping::<WireMessage>();
+    let types = Types::installed().with_table(CdrType::mapped::<WireMessage>());
     // Upstream's nodes have parameter services, but no figure depends on them.
     let ros2 = Ros2::builder().traffic(traffic).types(types).parameter_services(false);
     Ok(executor.with_middleware(std::sync::Arc::new(ros2.connect()?))?)
@@ -73,36 +74,80 @@ fn connect_ros2(executor: Executor, middleware: Middleware) -> Result<Executor, 
 #[cfg(feature = "ros2")]
 mod wire {
     use crate::message::{Message4kb, TransmissionStats};
-    use ringspin_ros2::r2r::reference_interfaces::msg::Message4kb as Wire;
-    use ringspin_ros2::rcl::{Mapping, RosMessage};
+    use ringspin_messages::cdr::CdrError;
+    use ringspin_messages::{CdrMapping, RosType};
 
-    /// Type mapping of a [`Message4kb`] to `reference_interfaces/msg/Message4kb`.
+    /// Serialization of a [`Message4kb`] as `reference_interfaces/msg/Message4kb`: its own layout,
+    /// since all of its fields are aligned.
     #[derive(Debug)]
     pub enum WireMessage {}
 
-    impl Mapping for WireMessage {
+    impl CdrMapping for WireMessage {
         type Rust = Message4kb;
-        type Wire = Wire;
+        const ROS_TYPE: RosType = RosType {
+            name: "reference_interfaces/msg/Message4kb",
+            definition: concat!(
+                "uint64 size\nTransmissionStats[63] stats\nint64[7] data\n\n",
+                "========================================",
+                "========================================\n",
+                "MSG: reference_interfaces/TransmissionStats\n",
+                "uint64 timestamp\nuint32 sequence_number\nuint32 dropped_samples\n",
+                "uint8[48] node_name\n",
+            ),
+            hash: "RIHS01_389a27c3daee68d4804c0f103f047fa4e9f8149ec8a57a0a325a6556d87ad486",
+        };
 
-        fn to_wire(message: &Message4kb, wire: &mut <Wire as RosMessage>::Native) {
-            wire.size = message.size;
-            for (to, entry) in wire.stats.iter_mut().zip(&message.stats) {
-                to.timestamp = entry.timestamp;
-                to.sequence_number = entry.sequence_number;
-                to.dropped_samples = entry.dropped_samples;
-                to.node_name = entry.node_name;
+        fn write(message: &Message4kb, bytes: &mut Vec<u8>) -> Result<(), CdrError> {
+            bytes.clear();
+            bytes.extend_from_slice(&[0, 1, 0, 0]);
+            bytes.extend_from_slice(&message.size.to_le_bytes());
+            for entry in &message.stats {
+                bytes.extend_from_slice(&entry.timestamp.to_le_bytes());
+                bytes.extend_from_slice(&entry.sequence_number.to_le_bytes());
+                bytes.extend_from_slice(&entry.dropped_samples.to_le_bytes());
+                bytes.extend_from_slice(&entry.node_name);
             }
-            wire.data = message.data;
+            message.data.iter().for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));
+            Ok(())
         }
 
-        fn from_wire(wire: &<Wire as RosMessage>::Native) -> Message4kb {
-            let stats = wire.stats.each_ref().map(|entry| TransmissionStats {
-                timestamp: entry.timestamp,
-                sequence_number: entry.sequence_number,
-                dropped_samples: entry.dropped_samples,
-                node_name: entry.node_name,
-            });
-            Message4kb { size: wire.size, stats, data: wire.data }
+        fn read(bytes: &[u8]) -> Result<Message4kb, CdrError> {
+            let mut bytes = Bytes(bytes);
+            let message = bytes.message();
+            message.ok_or(CdrError::Deserialize {
+                rust_type: "Message4kb",
+                bytes: bytes.0.len(),
+                cause: "it ends early, or is not little-endian".into(),
+            })
+        }
+    }
+
+    /// The bytes that are not read yet.
+    struct Bytes<'a>(&'a [u8]);
+
+    impl Bytes<'_> {
+        fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+            let (taken, rest) = self.0.split_first_chunk()?;
+            self.0 = rest;
+            Some(*taken)
+        }
+
+        fn message(&mut self) -> Option<Message4kb> {
+            let [0, 1, _, _] = self.take()? else { return None };
+            let mut message = Message4kb::new();
+            message.size = u64::from_le_bytes(self.take()?);
+            for entry in &mut message.stats {
+                *entry = TransmissionStats {
+                    timestamp: u64::from_le_bytes(self.take()?),
+                    sequence_number: u32::from_le_bytes(self.take()?),
+                    dropped_samples: u32::from_le_bytes(self.take()?),
+                    node_name: self.take()?,
+                };
+            }
+            for number in &mut message.data {
+                *number = i64::from_le_bytes(self.take()?);
+            }
+            Some(message)
         }
     }
 
@@ -110,7 +155,7 @@ mod wire {
     mod tests {
         use super::*;
         use crate::message::NodeName;
-        use ringspin_ros2::r2r::NativeMsg;
+        use ringspin_ros2::rcl::check_type_hash;
 
         #[test]
         fn message_is_the_same_after_the_wire() {
@@ -120,11 +165,20 @@ mod wire {
                 message.append(&name, number, u32::MAX - number, u64::MAX - u64::from(number));
             }
             message.data = [1, -2, 3, i64::MIN, i64::MAX, 6, 7];
-            let mut native = NativeMsg::<Wire>::new();
-            WireMessage::to_wire(&message, &mut native);
-            assert_eq!(WireMessage::from_wire(&native), message);
-            WireMessage::to_wire(&Message4kb::new(), &mut native);
-            assert_eq!(WireMessage::from_wire(&native), Message4kb::new());
+            let mut bytes = Vec::new();
+            for message in [message, Message4kb::new()] {
+                WireMessage::write(&message, &mut bytes).unwrap();
+                assert_eq!(bytes.len(), 4 + 4096);
+                assert_eq!(WireMessage::read(&bytes).unwrap(), message);
+            }
+            assert!(WireMessage::read(&bytes[..4000]).is_err());
+            bytes[1] = 0; // big-endian
+            assert!(WireMessage::read(&bytes).is_err());
+        }
+
+        #[test]
+        fn the_sourced_ros_defines_the_message_alike() {
+            check_type_hash(WireMessage::ROS_TYPE.name, WireMessage::ROS_TYPE.hash).unwrap();
         }
     }
 }

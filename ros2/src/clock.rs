@@ -2,8 +2,8 @@
 
 use crate::rcl::{Context, Locals, Node, NodeOptions, Publisher, RosError, Subscription};
 use crate::stamp::{to_stamp, to_time};
-use r2r::rosgraph_msgs::msg::Clock;
 use ringspin_executor::{BoxError, QoS, RosClock, Time};
+use ringspin_messages::rosgraph_msgs::msg::Clock;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;

@@ -3,6 +3,7 @@
 use crate::client::ServerWatch;
 use crate::clock::{ClockSource, hidden_node};
 use crate::listeners::Listeners;
+use crate::named::NamedTypes;
 use crate::raw::RawTopics;
 use crate::rcl::{Context, Node, RosError, WeakNode};
 use crate::types::Types;
@@ -38,6 +39,7 @@ pub(crate) struct Connection {
     /// Whether that is certain: a profile of the user may change it.
     pub(crate) knows_locals: bool,
     pub(crate) raw_topics: RawTopics,
+    pub(crate) named: NamedTypes,
     /// The subscriptions of the process.
     pub(crate) listeners: Listeners,
     /// Whether each node offers the services for its parameters.

@@ -10,7 +10,7 @@
 #![cfg(feature = "rcl")]
 #![deny(unsafe_code)]
 
-pub mod action;
+mod action;
 mod client;
 mod clock;
 mod connection;
@@ -19,6 +19,7 @@ mod lifecycle;
 mod listeners;
 mod log_layer;
 mod middleware;
+mod named;
 mod node;
 mod occurrences;
 mod parameters;
@@ -32,7 +33,6 @@ mod types;
 pub use connection::Traffic;
 pub use log_layer::RosoutLayer;
 pub use middleware::{Builder, Ros2};
-pub use r2r;
 pub use raw::RawTopicError;
 pub use ringspin_messages::RawMessage;
 pub use types::Types;

@@ -1,118 +1,102 @@
 //! The services of a managed node as those of `lifecycle_msgs`.
 
-use crate::rcl::{Mapping, RosMessage, RosService, ServiceMapping, ServiceType};
-use r2r::lifecycle_msgs::{msg, srv};
 use ringspin_executor::{LifecycleState, Transition};
+use ringspin_messages::cdr::{self, CdrError};
+use ringspin_messages::lifecycle_msgs::{msg, srv};
+use ringspin_messages::{CdrMapping, CdrService, RosMessage, RosType};
 use std::marker::PhantomData;
 
 /// The tables of the services.
-pub(crate) static SERVICES: &[&ServiceType] = &[
-    ServiceType::mapped::<ChangeState>(),
-    ServiceType::mapped::<GetState>(),
-    ServiceType::mapped::<GetAvailableTransitions>(),
+pub(crate) static SERVICES: &[&CdrService] = &[
+    CdrService::mapped::<srv::ChangeState::Service, Requested, Succeeded>(),
+    CdrService::mapped::<srv::GetState::Service, Empty<srv::GetState::Request>, Current>(),
+    CdrService::mapped::<
+        srv::GetAvailableTransitions::Service,
+        Empty<srv::GetAvailableTransitions::Request>,
+        Available,
+    >(),
 ];
-
-/// The C struct of a message.
-type Native<W> = <W as RosMessage>::Native;
-
-enum ChangeState {}
-
-impl ServiceMapping for ChangeState {
-    type Wire = srv::ChangeState::Service;
-    type Request = Requested;
-    type Response = Succeeded;
-}
 
 enum Requested {}
 
-impl Mapping for Requested {
+impl CdrMapping for Requested {
     type Rust = Transition;
-    type Wire = srv::ChangeState::Request;
+    const ROS_TYPE: RosType = RosType::of::<srv::ChangeState::Request>();
 
     /// ROS looks for the label among the transitions from the current state.
-    fn to_wire(transition: &Transition, wire: &mut Native<Self::Wire>) {
+    fn write(transition: &Transition, bytes: &mut Vec<u8>) -> Result<(), CdrError> {
         let label = transition_label(*transition).into();
-        srv::ChangeState::Request { transition: msg::Transition { id: 0, label } }.to_native(wire);
+        let transition = msg::Transition { id: 0, label };
+        cdr::write(&srv::ChangeState::Request { transition }, bytes)
     }
 
     /// A label goes before an id, as in rclcpp.
-    fn from_wire(wire: &Native<Self::Wire>) -> Transition {
-        let msg::Transition { id, label } = Self::Wire::from_native(wire).transition;
+    fn read(bytes: &[u8]) -> Result<Transition, CdrError> {
+        let request = cdr::from_bytes::<srv::ChangeState::Request>(bytes)?;
+        let msg::Transition { id, label } = request.transition;
         let is_requested = |transition: &Transition| match label.is_empty() {
             true => STATES.iter().any(|state| transition_id(*transition, *state) == Some(id)),
             false => transition_label(*transition) == label,
         };
-        Transition::ALL.into_iter().find(is_requested).unwrap_or(Transition::Unknown)
+        Ok(Transition::ALL.into_iter().find(is_requested).unwrap_or(Transition::Unknown))
     }
 }
 
 enum Succeeded {}
 
-impl Mapping for Succeeded {
+impl CdrMapping for Succeeded {
     type Rust = bool;
-    type Wire = srv::ChangeState::Response;
+    const ROS_TYPE: RosType = RosType::of::<srv::ChangeState::Response>();
 
-    fn to_wire(success: &bool, wire: &mut Native<Self::Wire>) {
-        wire.success = *success;
+    fn write(success: &bool, bytes: &mut Vec<u8>) -> Result<(), CdrError> {
+        cdr::write(&srv::ChangeState::Response { success: *success }, bytes)
     }
 
-    fn from_wire(wire: &Native<Self::Wire>) -> bool {
-        wire.success
+    fn read(bytes: &[u8]) -> Result<bool, CdrError> {
+        Ok(cdr::from_bytes::<srv::ChangeState::Response>(bytes)?.success)
     }
 }
 
 /// A request without content.
-struct Empty<W>(PhantomData<W>);
+struct Empty<M>(PhantomData<M>);
 
-impl<W: RosMessage> Mapping for Empty<W> {
+impl<M: RosMessage + Default> CdrMapping for Empty<M> {
     type Rust = ();
-    type Wire = W;
+    const ROS_TYPE: RosType = RosType::of::<M>();
 
-    fn to_wire(_: &(), _: &mut Native<W>) {}
+    fn write(_: &(), bytes: &mut Vec<u8>) -> Result<(), CdrError> {
+        cdr::write(&M::default(), bytes)
+    }
 
-    fn from_wire(_: &Native<W>) {}
-}
-
-enum GetState {}
-
-impl ServiceMapping for GetState {
-    type Wire = srv::GetState::Service;
-    type Request = Empty<<Self::Wire as RosService>::Request>;
-    type Response = Current;
+    fn read(_: &[u8]) -> Result<(), CdrError> {
+        Ok(())
+    }
 }
 
 enum Current {}
 
-impl Mapping for Current {
+impl CdrMapping for Current {
     type Rust = LifecycleState;
-    type Wire = srv::GetState::Response;
+    const ROS_TYPE: RosType = RosType::of::<srv::GetState::Response>();
 
-    fn to_wire(state: &LifecycleState, wire: &mut Native<Self::Wire>) {
-        srv::GetState::Response { current_state: to_state(*state) }.to_native(wire);
+    fn write(state: &LifecycleState, bytes: &mut Vec<u8>) -> Result<(), CdrError> {
+        cdr::write(&srv::GetState::Response { current_state: to_state(*state) }, bytes)
     }
 
     /// A node of ROS that is on its way to another state is unconfigured until it is there.
-    fn from_wire(wire: &Native<Self::Wire>) -> LifecycleState {
-        let id = Self::Wire::from_native(wire).current_state.id;
-        STATES.into_iter().find(|state| to_state(*state).id == id).unwrap_or_default()
+    fn read(bytes: &[u8]) -> Result<LifecycleState, CdrError> {
+        let id = cdr::from_bytes::<srv::GetState::Response>(bytes)?.current_state.id;
+        Ok(STATES.into_iter().find(|state| to_state(*state).id == id).unwrap_or_default())
     }
-}
-
-enum GetAvailableTransitions {}
-
-impl ServiceMapping for GetAvailableTransitions {
-    type Wire = srv::GetAvailableTransitions::Service;
-    type Request = Empty<<Self::Wire as RosService>::Request>;
-    type Response = Available;
 }
 
 enum Available {}
 
-impl Mapping for Available {
+impl CdrMapping for Available {
     type Rust = Vec<Transition>;
-    type Wire = srv::GetAvailableTransitions::Response;
+    const ROS_TYPE: RosType = RosType::of::<srv::GetAvailableTransitions::Response>();
 
-    fn to_wire(available: &Vec<Transition>, wire: &mut Native<Self::Wire>) {
+    fn write(available: &Vec<Transition>, bytes: &mut Vec<u8>) -> Result<(), CdrError> {
         // Each state allows other transitions.
         let is_allowed = |state: &LifecycleState| {
             Transition::ALL.iter().all(|of| of.from(*state).is_some() == available.contains(of))
@@ -128,14 +112,14 @@ impl Mapping for Available {
             })
         };
         let available_transitions = available.iter().filter_map(describe).collect();
-        srv::GetAvailableTransitions::Response { available_transitions }.to_native(wire);
+        cdr::write(&srv::GetAvailableTransitions::Response { available_transitions }, bytes)
     }
 
-    fn from_wire(wire: &Native<Self::Wire>) -> Vec<Transition> {
-        let available = Self::Wire::from_native(wire).available_transitions;
-        let labels = available.iter().map(|of| &of.transition.label);
+    fn read(bytes: &[u8]) -> Result<Vec<Transition>, CdrError> {
+        let response = cdr::from_bytes::<srv::GetAvailableTransitions::Response>(bytes)?;
+        let labels = response.available_transitions.iter().map(|of| &of.transition.label);
         let with = |label| Transition::ALL.into_iter().find(|of| transition_label(*of) == label);
-        labels.filter_map(with).collect()
+        Ok(labels.filter_map(with).collect())
     }
 }
 

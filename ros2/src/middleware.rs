@@ -5,12 +5,14 @@ use crate::client::ServerWatch;
 use crate::clock::{ClockFollower, ClockSource};
 use crate::connection::{Connection, Traffic};
 use crate::listeners::Listeners;
+use crate::named::NamedTypes;
 use crate::node::RosNode;
 use crate::raw::{RawTopicError, RawTopics};
 use crate::rcl::fast_dds::{self, Profile};
 use crate::rcl::{Context, ContextOptions, RosError};
 use crate::types::Types;
 use ringspin_executor::{BoxError, Middleware, RemoteNode, RosClock, Time};
+use ringspin_messages::{CdrService, CdrType};
 use std::any::Any;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -24,7 +26,8 @@ use std::time::Duration;
 ///
 /// ```no_run
 /// use ringspin_executor::{Graph, QoS};
-/// use ringspin_ros2::{Ros2, r2r::std_msgs::msg::String as Text};
+/// use ringspin_messages::std_msgs::msg::String as Text;
+/// use ringspin_ros2::Ros2;
 /// use std::sync::Arc;
 /// let graph = Graph::new();
 /// graph.set_middleware(Arc::new(Ros2::builder().connect()?))?;
@@ -101,6 +104,17 @@ impl Ros2 {
     ) -> Result<(), RawTopicError> {
         self.connection.raw_topics.carry(topic, type_name, type_hash)
     }
+
+    /// Says that `topic`, a fully qualified name after remapping, goes by `table`, for a Rust type
+    /// that stands for several ROS types: before each publisher and subscription of such a type.
+    pub fn carry(&self, topic: &str, table: &'static CdrType) {
+        self.connection.named.set_topic(topic, table);
+    }
+
+    /// Says the same of a service: before its server and each of its clients.
+    pub fn carry_service(&self, service: &str, table: &'static CdrService) {
+        self.connection.named.set_service(service, table);
+    }
 }
 
 impl Builder {
@@ -126,8 +140,8 @@ impl Builder {
         self
     }
 
-    /// The types that leave the process; those of the ROS 2 that this was built with, if nothing
-    /// else is said. Topics and services of any other type stay within it.
+    /// The types that leave the process; [`Types::installed`], if nothing else is said. Topics and
+    /// services of any other type stay within it.
     #[must_use]
     pub fn types(mut self, types: Types) -> Self {
         self.types = types;
@@ -187,6 +201,7 @@ impl Builder {
             matches_locals,
             knows_locals: matches_locals && !fast_dds::is_configured(),
             raw_topics: RawTopics::default(),
+            named: NamedTypes::default(),
             listeners: Listeners::default(),
             offers_parameters,
             clock_source: source.transpose()?,
@@ -204,8 +219,8 @@ impl Middleware for Ros2 {
     }
 
     fn carried_types(&self) -> &str {
-        "use a ROS message type, such as `r2r::geometry_msgs::msg::Twist`, a primitive type, or \
-         name the type to the connection (`ringspin_ros2::Types::with_message`, `with_mapping`)"
+        "use a ROS message type, such as `ringspin_messages::geometry_msgs::msg::Twist`, a \
+         primitive type, or name the type to the connection (`ringspin_ros2::Types`)"
     }
 
     fn is_bypassed_locally(&self) -> bool {

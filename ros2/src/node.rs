@@ -8,9 +8,8 @@ use crate::listeners::{Listener, ListenerCount, Missing};
 use crate::parameters::{ParameterEvents, parameter_services};
 use crate::raw::RawType;
 use crate::rcl::{
-    ErasedClient, ErasedPublisher, ErasedService, ErasedSubscription, Locals, MessageInfo,
-    MessageType, Node, NodeOptions, PublisherEndpoint, RawPublisher, RawSubscription, RequestId,
-    RosError, check_type_hash,
+    ErasedClient, ErasedPublisher, ErasedService, ErasedSubscription, Locals, Node, NodeOptions,
+    RequestId, RosError, check_type_hash,
 };
 use crate::reports::{Complaints, End, Reporter, Watched};
 use ringspin_executor::{
@@ -18,7 +17,7 @@ use ringspin_executor::{
     ParameterValue, QoS, RemoteClient, RemoteEvents, RemoteNode, RemoteNotifier, RemotePublisher,
     RemoteResponder, RemoteServer, RemoteSubscription, ServiceTypes, Time, TypeName,
 };
-use ringspin_messages::CdrType;
+use ringspin_messages::{CdrService, CdrType};
 use ringspin_ringbuf::Counter;
 use std::any::Any;
 use std::sync::Arc;
@@ -55,19 +54,23 @@ impl RosNode {
         Ok(Some(Arc::new(reporter)))
     }
 
-    /// The form in which messages of `topic` go over the wire; `None` if their type does not.
+    /// The ROS type of `topic`, whose messages are of a Rust type; `None` if that stays within the
+    /// process.
     fn wire(&self, topic: &str, message: TypeName) -> Result<Option<Wire>, BoxError> {
         if let Some(RawType { name, hash }) = self.connection.raw_topics.type_of(topic, message)? {
             if let Some(hash) = hash {
                 check_type_hash(&name, &hash)?;
             }
-            return Ok(Some(Wire::Serialized(name, CdrType::raw())));
+            return Ok(Some(Wire::Raw(name)));
         }
-        if let Some(table) = self.connection.types.serialized(message.id) {
-            check_type_hash(table.name(), table.hash())?;
-            return Ok(Some(Wire::Serialized(table.name().into(), table)));
-        }
-        Ok(self.connection.types.message(message.id).map(Wire::Native))
+        let table = self.connection.named.topic(topic, message);
+        Ok(table.or_else(|| self.connection.types.message(message.id)).map(Wire::Typed))
+    }
+
+    /// The ROS type of `service`; `None` if that stays within the process.
+    fn service_table(&self, service: &str, types: ServiceTypes) -> Option<&'static CdrService> {
+        let known = || self.connection.types.service(types.request.id, types.response.id);
+        self.connection.named.service(service, types).or_else(known)
     }
 
     /// Distinguishes overwritten messages of `topic` from ignored ones.
@@ -88,19 +91,9 @@ impl RemoteNode for RosNode {
         let Some(wire) = self.wire(topic, message)? else {
             return Ok(None);
         };
-        let (endpoint, publish): (_, Box<Publish>) = match wire {
-            Wire::Native(table) => {
-                let publisher = ErasedPublisher::new(&self.node, table, topic, &qos)?;
-                (publisher.share(), Box::new(move |message| Ok(publisher.publish(message)?)))
-            }
-            Wire::Serialized(type_name, table) => {
-                let publisher = RawPublisher::new(&self.node, topic, &type_name, &qos)?;
-                let endpoint = publisher.share();
-                let publish = move |message: &dyn Any| {
-                    Ok(publisher.publish_serialized(&table.to_bytes(message)?)?)
-                };
-                (endpoint, Box::new(publish))
-            }
+        let publisher = match wire {
+            Wire::Typed(table) => ErasedPublisher::new(&self.node, table, topic, &qos)?,
+            Wire::Raw(type_name) => ErasedPublisher::raw(&self.node, &type_name, topic, &qos)?,
         };
         // A later subscription may want a message that has no receiver now; and a message is a sign
         // of life, and keeps a deadline. With loopback all go through ROS 2.
@@ -110,8 +103,8 @@ impl RemoteNode for RosNode {
         let skips = !is_needed && self.connection.traffic != Traffic::Loopback;
         let listeners = skips.then(|| self.connection.listeners.count(topic));
         let inside = listeners.map(|count| Inside { count, matches: self.connection.knows_locals });
-        let reporter = self.reporter(End::Publisher(endpoint.share()), qos)?;
-        Ok(Some(Arc::new(RosPublisher { publish, endpoint, inside, sent, reporter })))
+        let reporter = self.reporter(End::Publisher(publisher.share()), qos)?;
+        Ok(Some(Arc::new(RosPublisher { publisher, inside, sent, reporter })))
     }
 
     fn subscribe(
@@ -125,32 +118,21 @@ impl RemoteNode for RosNode {
             Traffic::Loopback => Locals::Deliver,
             Traffic::Direct | Traffic::PublishOnly => Locals::Ignore,
         };
-        let announce = move |count| remote_notifier.announce(count);
         let missing = self.missing(topic, &qos, locals);
         let times = MessageTimes::UNKNOWN;
-        let Some(wire) = self.wire(topic, message)? else {
-            return Ok(None);
-        };
-        let (endpoint, take): (_, Box<Take>) = match wire {
-            Wire::Native(table) => {
-                let mut from = ErasedSubscription::new(&self.node, table, topic, &qos, locals)?;
-                from.on_new_message(announce)?;
-                (from.share(), Box::new(move |into: &mut dyn Any| Ok(from.take(into)?)))
+        let from = match self.wire(topic, message)? {
+            None => return Ok(None),
+            Some(Wire::Typed(table)) => {
+                ErasedSubscription::new(&self.node, table, topic, &qos, locals)?
             }
-            Wire::Serialized(type_name, table) => {
-                let mut from = RawSubscription::new(&self.node, topic, &type_name, &qos, locals)?;
-                from.on_new_message(announce)?;
-                let endpoint = from.share();
-                let take = move |into: &mut dyn Any| match from.take()? {
-                    Some((bytes, info)) => Ok(table.read(bytes, into).map(|()| Some(info))?),
-                    None => Ok(None),
-                };
-                (endpoint, Box::new(take))
+            Some(Wire::Raw(type_name)) => {
+                ErasedSubscription::raw(&self.node, &type_name, topic, &qos, locals)?
             }
         };
-        let reporter = self.reporter(End::Subscription(endpoint), qos)?;
+        from.on_new_message(move |count| remote_notifier.announce(count))?;
+        let reporter = self.reporter(End::Subscription(from.share()), qos)?;
         let _listener = self.connection.listeners.add(topic);
-        Ok(Some(Box::new(RosSubscription { take, times, missing, reporter, _listener })))
+        Ok(Some(Box::new(RosSubscription { from, times, missing, reporter, _listener })))
     }
 
     fn serve(
@@ -160,7 +142,7 @@ impl RemoteNode for RosNode {
         qos: QoS,
         remote_notifier: RemoteNotifier,
     ) -> Result<Option<Box<dyn RemoteServer>>, BoxError> {
-        let Some(table) = self.connection.types.service(types.request.id, types.response.id) else {
+        let Some(table) = self.service_table(service, types) else {
             return Ok(None);
         };
         let server = Arc::new(ErasedService::new(&self.node, table, service, &qos)?);
@@ -175,7 +157,7 @@ impl RemoteNode for RosNode {
         qos: QoS,
         remote_notifier: RemoteNotifier,
     ) -> Result<Option<Arc<dyn RemoteClient>>, BoxError> {
-        let Some(table) = self.connection.types.service(types.request.id, types.response.id) else {
+        let Some(table) = self.service_table(service, types) else {
             return Ok(None);
         };
         let client = ErasedClient::new(&self.node, table, service, &qos)?;
@@ -217,21 +199,16 @@ impl RemoteNode for RosNode {
     }
 }
 
-/// The form in which messages go over the wire.
+/// The ROS type of a topic.
 enum Wire {
-    /// Copied to a C struct, which the middleware serializes.
-    Native(&'static MessageType),
-    /// CDR bytes, of the ROS type with this name.
-    Serialized(String, &'static CdrType),
+    /// The one of the messages' Rust type.
+    Typed(&'static CdrType),
+    /// The one of this name, for messages that are serialized already.
+    Raw(String),
 }
 
-type Publish = dyn Fn(&dyn Any) -> Result<(), BoxError> + Send + Sync;
-type Take = dyn FnMut(&mut dyn Any) -> Result<Option<MessageInfo>, BoxError> + Send;
-
 struct RosPublisher {
-    /// Publishes a message of the topic's type.
-    publish: Box<Publish>,
-    endpoint: PublisherEndpoint,
+    publisher: ErasedPublisher,
     /// `None` if every message has to be serialized.
     inside: Option<Inside>,
     sent: Arc<Counter>,
@@ -255,16 +232,16 @@ impl Inside {
 impl RemotePublisher for RosPublisher {
     fn publish(&self, message: &dyn Any) -> Result<(), BoxError> {
         if let Some(inside) = &self.inside
-            && self.endpoint.subscription_count()? <= inside.matched()
+            && self.publisher.subscription_count()? <= inside.matched()
         {
             return Ok(());
         }
         self.sent.next();
-        (self.publish)(message)
+        Ok(self.publisher.publish(message)?)
     }
 
     fn assert_liveliness(&self) -> Result<(), BoxError> {
-        Ok(self.endpoint.assert_liveliness()?)
+        Ok(self.publisher.assert_liveliness()?)
     }
 
     fn events(&self) -> Option<Arc<dyn RemoteEvents>> {
@@ -273,8 +250,7 @@ impl RemotePublisher for RosPublisher {
 }
 
 struct RosSubscription {
-    /// Takes a message of the topic's type.
-    take: Box<Take>,
+    from: ErasedSubscription,
     /// Times of the last message taken.
     times: MessageTimes,
     missing: Missing,
@@ -284,7 +260,7 @@ struct RosSubscription {
 
 impl RemoteSubscription for RosSubscription {
     fn take(&mut self, into: &mut dyn Any) -> Result<bool, BoxError> {
-        let Some(info) = (self.take)(into)? else {
+        let Some(info) = self.from.take(into)? else {
             return Ok(false);
         };
         self.times = info.times();

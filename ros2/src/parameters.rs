@@ -8,18 +8,19 @@ mod values;
 
 use crate::late_responses::LateResponses;
 use crate::occurrences::Occurrences;
-use crate::rcl::{ErasedService, Node, Publisher, RequestId, RosError, RosService, ServiceType};
+use crate::rcl::{ErasedService, Node, Publisher, RequestId, RosError};
 use crate::stamp::to_stamp;
 use answers::{
     describe_parameters, get_parameter_types, get_parameters, list_parameters, set_parameters,
     set_parameters_atomically,
 };
-use r2r::rcl_interfaces::msg::{Parameter, ParameterEvent};
-use r2r::rcl_interfaces::srv;
 use ringspin_executor::{
     AnnouncedService, BoxError, MiddlewareService, ParameterClient, ParameterValue, QoS,
     RemoteNotifier, Time,
 };
+use ringspin_messages::rcl_interfaces::msg::{Parameter, ParameterEvent};
+use ringspin_messages::rcl_interfaces::srv;
+use ringspin_messages::{CdrService, RosService};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -112,7 +113,7 @@ impl Offer<'_> {
         answer: fn(&ParameterClient, S::Request) -> S::Response,
     ) -> Result<AnnouncedService, RosError> {
         let name = format!("{}/{name}", self.node.fully_qualified_name());
-        let table = ServiceType::of::<S>();
+        let table = CdrService::of::<S>();
         let service = ErasedService::new(self.node, table, &name, &QoS::parameters())?;
         let remote_notifier = RemoteNotifier::default();
         let announced = remote_notifier.clone();

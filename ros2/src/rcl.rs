@@ -5,10 +5,11 @@
 //! |---|---|
 //! | [`Context`], [`Node`] | the connection to the middleware, and a name in its graph |
 //! | [`Publisher`], [`Subscription`] | of a type known when the program is compiled |
-//! | [`ErasedPublisher`], [`ErasedSubscription`] | of a type known by its table, [`MessageType`] |
-//! | [`RawPublisher`], [`RawSubscription`] | serialized messages, of a type known by its name |
-//! | [`Service`], [`Client`] and the erased ones | requests and responses |
-//! | [`octets`], [`octets_mut`] | the bytes of a C struct |
+//! | [`Service`], [`Client`] | requests and responses, likewise |
+//! | [`ErasedPublisher`], [`ErasedSubscription`] | of a type known by its table, [`CdrType`] |
+//! | [`ErasedService`], [`ErasedClient`] | likewise, by a [`CdrService`] |
+//! | [`RawPublisher`], [`RawSubscription`] | CDR bytes, of a type known by its name |
+//! | [`RawService`], [`RawClient`] | likewise |
 //! | [`fast_dds`] | settings of Fast DDS that ROS has no names for |
 //! | [`Event`] | what happened to the quality of service of a publisher or subscription |
 //!
@@ -16,6 +17,12 @@
 //! graph for its clients: who wants to know that something has come says
 //! so (`on_new_message` and its like) and is called, on a thread of the middleware or, within one
 //! process, on the thread that publishes.
+//!
+//! Messages go to and from rcl as CDR bytes. Only its services want C structs: those are made and
+//! converted by what the libraries of their types say about them.
+//!
+//! [`CdrType`]: ringspin_messages::CdrType
+//! [`CdrService`]: ringspin_messages::CdrService
 //!
 //! # Threads
 //! Making and freeing entities, and looking at the graph, is done under one lock for the whole
@@ -58,12 +65,8 @@ mod graph;
 mod graph_watch;
 mod lock;
 mod logging;
-mod mapping;
-mod message;
-mod message_check;
-mod native_check;
+mod native;
 mod node;
-mod octets;
 mod owned;
 mod publisher;
 mod qos;
@@ -73,22 +76,20 @@ mod service;
 mod subscription;
 mod type_support;
 
-pub use client::{Client, ErasedClient};
+pub use client::{Client, ErasedClient, RawClient};
 pub use context::{Context, ContextOptions, Reach};
 pub use error::RosError;
 pub use event::{Event, PublisherEvent, QosEvent, SubscriptionEvent};
 pub use graph::{Endpoint, NodeName};
 pub(crate) use graph_watch::{GraphWatch, GraphWatchError};
 pub use logging::{LogLine, Severity, log};
-pub use mapping::{Mapping, ServiceMapping};
-pub use message::{MessageType, RosMessage, RosService, ServiceType, live_messages};
+pub use native::live_messages;
 pub(crate) use node::WeakNode;
 pub use node::{Node, NodeOptions};
-pub use octets::{Octets, octets, octets_mut};
 pub use publisher::{ErasedPublisher, Publisher, PublisherEndpoint};
 pub use qos::middleware;
 pub use raw::{RawPublisher, RawSubscription};
-pub use service::{ErasedService, RequestId, Service};
+pub use service::{ErasedService, RawService, RequestId, Service};
 pub use subscription::{
     ErasedSubscription, Locals, MessageInfo, Subscription, SubscriptionEndpoint,
 };

@@ -1,7 +1,7 @@
 //! Time as ROS messages have it.
 
-use r2r::builtin_interfaces::msg::Time as Stamp;
 use ringspin_executor::Time;
+use ringspin_messages::builtin_interfaces::msg::Time as Stamp;
 
 const SECOND_NS: u64 = 1_000_000_000;
 

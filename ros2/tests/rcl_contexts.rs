@@ -9,8 +9,8 @@
 mod peer;
 
 use peer::{DOMAIN, domain};
-use r2r::std_msgs::msg::String as Text;
 use ringspin_executor::QoS;
+use ringspin_messages::std_msgs::msg::String as Text;
 use ringspin_ros2::rcl::fast_dds::Profile;
 use ringspin_ros2::rcl::{
     Context, ContextOptions, Locals, Node, NodeOptions, Publisher, Reach, Subscription,

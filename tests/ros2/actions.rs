@@ -7,15 +7,14 @@ use ringspin::action::{
     SendGoalError,
 };
 use ringspin::ros2::Traffic;
-use ringspin::ros2::action::FromRos;
-use ringspin::ros2::r2r::test_msgs::action::Fibonacci;
+use ringspin_test_msgs::test_msgs::action::Fibonacci;
 use serde_json::{Value, json};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 const FIBONACCI: &str = "test_msgs/action/Fibonacci";
 
-pub(crate) type Action = FromRos<Fibonacci::Action>;
+pub(crate) type Action = Fibonacci::Action;
 
 /// A goal on its way.
 struct Sequence {

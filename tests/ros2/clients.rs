@@ -7,11 +7,11 @@ use crate::{LIVE, LONG, Peer, Spinning, domain, executor, on, ros2, unique, uniq
 use ringspin::action::{
     ActionClient, ActionClientOptions, GoalCallbacks, GoalOutcome, GoalStatus, SendGoalError,
 };
-use ringspin::ros2::r2r::test_msgs::action::Fibonacci;
-use ringspin::ros2::r2r::test_msgs::srv::BasicTypes::{Request, Response};
 use ringspin::ros2::{Ros2, Traffic};
 use ringspin::service::CallRefusal;
 use ringspin::{CallError, Client, Context, Executor, Mode, QoS, Responder};
+use ringspin_test_msgs::test_msgs::action::Fibonacci;
+use ringspin_test_msgs::test_msgs::srv::BasicTypes::{Request, Response};
 use serde_json::json;
 use std::cell::RefCell;
 use std::io::Write;

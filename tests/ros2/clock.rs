@@ -1,8 +1,8 @@
 //! Time from rclpy, and simulated time for it.
 
 use crate::{Heard, LIVE, Peer, Spinning, builder, unique};
+use ringspin::messages::std_msgs::msg::Int32;
 use ringspin::ros2::Traffic;
-use ringspin::ros2::r2r::std_msgs::msg::Int32;
 use ringspin::{Arguments, Executor, Message, QoS, Time};
 use serde_json::json;
 use std::sync::Arc;

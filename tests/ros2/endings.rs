@@ -1,8 +1,8 @@
 //! Nodes and endpoints that come and go, as rclpy sees them.
 
 use crate::{LIVE, Peer, Spinning, advertise, executor, subscribe, unique_to};
+use ringspin::messages::std_msgs::msg::Int64;
 use ringspin::ros2::Traffic;
-use ringspin::ros2::r2r::std_msgs::msg::Int64;
 use ringspin::{Context, Graph, Message, QoS};
 use serde_json::json;
 

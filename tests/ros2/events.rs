@@ -1,13 +1,13 @@
 //! Events of quality of service, on both sides.
 
 use crate::{Heard, LIVE, LONG, Peer, Spinning, executor, unique};
+use ringspin::messages::sensor_msgs::msg::Image;
+use ringspin::messages::std_msgs::msg::Int32;
 use ringspin::qos::{
     IncompatibleQos, LivelinessChanged, Matched, MessageLost, PublisherEvents, QosPolicy,
     SubscriptionEvents,
 };
 use ringspin::ros2::Traffic;
-use ringspin::ros2::r2r::sensor_msgs::msg::Image;
-use ringspin::ros2::r2r::std_msgs::msg::Int32;
 use ringspin::{Message, QoS, StopHandle};
 use serde_json::json;
 use std::fmt::Debug;

@@ -1,8 +1,8 @@
 //! Subscriptions inside and outside of the process on one topic: each gets every message once.
 
 use crate::{Peer, Spinning, advertise, on, received, ros2, subscribe, unique_to, until_heard};
+use ringspin::messages::std_msgs::msg::Int64;
 use ringspin::ros2::Traffic;
-use ringspin::ros2::r2r::std_msgs::msg::Int64;
 use ringspin::{Executor, Message, Mode, QoS};
 use serde_json::{Value, json};
 use std::sync::mpsc::{Receiver, channel};

@@ -29,7 +29,7 @@ mod volume;
 
 use peer::{Peer, domain, unique};
 use ringspin::ros2::rcl::{ContextOptions, Node, NodeOptions, Reach};
-use ringspin::ros2::{Builder, Ros2, Traffic};
+use ringspin::ros2::{Builder, Ros2, Traffic, Types};
 use ringspin::{Executor, StopHandle};
 use serde_json::{Value, json};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -52,7 +52,9 @@ fn unique_to(traffic: Traffic, name: &str) -> String {
 fn builder(traffic: Traffic) -> Builder {
     let (domain, reach) = (Some(domain()), Reach::LocalHost);
     let options = ContextOptions { domain, reach, console: false, log_files: false };
-    Ros2::builder().traffic(traffic).options(options)
+    let mut types = Types::installed();
+    ringspin_test_msgs::visit_types(&mut types);
+    Ros2::builder().traffic(traffic).options(options).types(types)
 }
 
 /// A connection of its own.

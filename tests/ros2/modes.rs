@@ -1,8 +1,8 @@
 //! ROS 2 in each mode of the executor.
 
 use crate::{Peer, Spinning, advertise, on, received, ros2, subscribe, unique, unique_to};
+use ringspin::messages::std_msgs::msg::Int64;
 use ringspin::ros2::Traffic;
-use ringspin::ros2::r2r::std_msgs::msg::Int64;
 use ringspin::service::CallRefusal;
 use ringspin::{Executor, Mapping, Message, QoS};
 use serde_json::json;

@@ -2,9 +2,9 @@
 
 use crate::{LONG, Peer, Spinning, executor, ros2, unique};
 use ringspin::QoS;
+use ringspin::messages::rcl_interfaces::srv::ListParameters;
 use ringspin::parameter::{ParameterChange, ParameterValue};
 use ringspin::ros2::Traffic;
-use ringspin::ros2::r2r::rcl_interfaces::srv::ListParameters;
 use ringspin::ros2::rcl::{Client, Node, NodeOptions};
 use serde_json::{Value, json};
 use std::sync::mpsc::{Receiver, Sender, channel};

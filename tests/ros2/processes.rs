@@ -4,8 +4,8 @@ use crate::peer::DOMAIN;
 use crate::{
     LIVE, LONG, Peer, Spinning, advertise, domain, executor, received, subscribe, unique, unique_to,
 };
+use ringspin::messages::std_msgs::msg::{Int64, String as Text};
 use ringspin::ros2::Traffic;
-use ringspin::ros2::r2r::std_msgs::msg::{Int64, String as Text};
 use ringspin::{Arguments, Executor, Message, QoS};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
@@ -228,7 +228,7 @@ fn names_are_remapped_as_the_arguments_say() {
     let qos = QoS::default().transient_local();
     let out = node.create_publisher::<Text>("chatter", qos).unwrap();
     let _status = node.create_publisher::<Text>("status", qos).unwrap();
-    use ringspin::ros2::r2r::std_srvs::srv::SetBool::{Request, Response};
+    use ringspin::messages::std_srvs::srv::SetBool::{Request, Response};
     node.create_service("stop", QoS::services(), |(), request: &Request, _| Response {
         success: request.data,
         message: String::new(),

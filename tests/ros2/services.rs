@@ -1,8 +1,8 @@
 //! Services, asked and answered by the peer, and by nodes of one graph.
 
 use crate::{LIVE, LONG, Peer, Spinning, executor, on, ros2, unique, unique_to, wait};
+use ringspin::messages::std_srvs::srv::SetBool::{self, Request, Response};
 use ringspin::ros2::Traffic;
-use ringspin::ros2::r2r::std_srvs::srv::SetBool::{self, Request, Response};
 use ringspin::service::{CallRefusal, RequestError};
 use ringspin::{CallError, Executor, QoS, Reply};
 use serde_json::json;

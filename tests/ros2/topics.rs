@@ -5,13 +5,13 @@ use crate::{
     unique_to,
 };
 use ringspin::message::MessageTimes;
+use ringspin::messages::nav_msgs::msg::Path;
+use ringspin::messages::sensor_msgs::msg::{Image, PointCloud2};
+use ringspin::messages::std_msgs::msg::{Int64, String as Text};
 use ringspin::ros2::RawMessage;
 use ringspin::ros2::Traffic;
-use ringspin::ros2::r2r::nav_msgs::msg::Path;
-use ringspin::ros2::r2r::sensor_msgs::msg::{Image, PointCloud2};
-use ringspin::ros2::r2r::std_msgs::msg::{Int64, String as Text};
-use ringspin::ros2::r2r::test_msgs::msg::BoundedSequences;
 use ringspin::{Executor, Message, QoS, Time};
+use ringspin_test_msgs::test_msgs::msg::BoundedSequences;
 use serde_json::{Value, json};
 use std::sync::mpsc::channel;
 use std::time::{SystemTime, UNIX_EPOCH};

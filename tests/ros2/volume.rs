@@ -1,8 +1,8 @@
 //! Many messages at once: depth is a promise.
 
 use crate::{Peer, Spinning, advertise, executor, received, subscribe, unique_to, until_heard};
+use ringspin::messages::std_msgs::msg::Int64;
 use ringspin::ros2::Traffic;
-use ringspin::ros2::r2r::std_msgs::msg::Int64;
 use ringspin::{Message, QoS};
 use serde_json::{Value, json};
 use std::sync::mpsc::channel;

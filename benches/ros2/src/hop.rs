@@ -5,9 +5,11 @@ use crate::measure::{BoxError, Recorder, now_ns};
 use futures::executor::LocalPool;
 use futures::task::LocalSpawnExt;
 use futures::{Stream, StreamExt};
+use r2r::QosProfile;
+use r2r::sensor_msgs::msg::PointCloud2 as R2rCloud;
 use ringspin_executor::{Context, Message, QoS};
+use ringspin_messages::sensor_msgs::msg::PointCloud2;
 use ringspin_modes::{Executor, Mapping};
-use ringspin_ros2::r2r::{self, QosProfile, sensor_msgs::msg::PointCloud2};
 use ringspin_ros2::rcl::{Node, NodeOptions, Publisher, Subscription};
 use ringspin_ros2::{Ros2, Traffic};
 use serde_json::Value;
@@ -53,18 +55,24 @@ pub(crate) fn run(name: &str) -> Result<(), BoxError> {
     Ok(())
 }
 
-fn cloud() -> PointCloud2 {
-    let mut cloud = PointCloud2 { data: vec![1; 4096], ..PointCloud2::default() };
-    cloud.header.frame_id = "lidar".into();
-    let now = now_ns();
-    cloud.header.stamp.sec = (now / 1_000_000_000) as i32;
-    cloud.header.stamp.nanosec = (now % 1_000_000_000) as u32;
-    cloud
+/// Makes a cloud with the current time, of either library's type.
+macro_rules! cloud {
+    ($type:ident) => {{
+        let mut cloud = $type { data: vec![1; 4096], ..$type::default() };
+        cloud.header.frame_id = "lidar".into();
+        let now = now_ns();
+        cloud.header.stamp.sec = (now / 1_000_000_000) as i32;
+        cloud.header.stamp.nanosec = (now % 1_000_000_000) as u32;
+        cloud
+    }};
 }
 
-fn stamp_ns(cloud: &PointCloud2) -> u64 {
-    let stamp = &cloud.header.stamp;
-    stamp.sec as u64 * 1_000_000_000 + u64::from(stamp.nanosec)
+/// The time in a cloud of either type.
+macro_rules! stamp_ns {
+    ($cloud:expr) => {{
+        let stamp = &$cloud.header.stamp;
+        stamp.sec as u64 * 1_000_000_000 + u64::from(stamp.nanosec)
+    }};
 }
 
 fn without_executor() -> Result<Value, BoxError> {
@@ -78,9 +86,9 @@ fn without_executor() -> Result<Value, BoxError> {
     let mut recorder = Recorder::new(TO_SKIP, COUNT);
     loop {
         std::thread::sleep(PERIOD);
-        publisher.publish(&cloud())?;
+        publisher.publish(&cloud!(PointCloud2))?;
         if let Some((cloud, _)) = subscription.take()?
-            && let Some(figures) = recorder.arrived(stamp_ns(&cloud))
+            && let Some(figures) = recorder.arrived(stamp_ns!(cloud))
         {
             return Ok(figures);
         }
@@ -92,13 +100,13 @@ fn ringspin(executor: Executor, traffic: Traffic) -> Result<Value, BoxError> {
     let mut executor = executor.with_middleware(Arc::new(ros2))?;
     let talker = executor.create_node("talker", ())?;
     let out = talker.create_publisher(TOPIC, QoS::keep_last(DEPTH))?;
-    talker.create_timer(PERIOD, move |(), _| out.publish(cloud()))?;
+    talker.create_timer(PERIOD, move |(), _| out.publish(cloud!(PointCloud2)))?;
     let listener = executor.create_node("listener", Recorder::new(TO_SKIP, COUNT))?;
     let (sender, figures) = channel();
     let stop = executor.stop_handle();
     let listen =
         move |recorder: &mut Recorder, cloud: &Message<PointCloud2>, _: &mut Context<'_>| {
-            if let Some(figures) = recorder.arrived(stamp_ns(cloud)) {
+            if let Some(figures) = recorder.arrived(stamp_ns!(cloud)) {
                 let _ = sender.send(figures);
                 stop.stop();
             }
@@ -112,8 +120,8 @@ fn ringspin(executor: Executor, traffic: Traffic) -> Result<Value, BoxError> {
 fn r2r_in_pool() -> Result<Value, BoxError> {
     let mut node = r2r::Node::create(r2r::Context::create()?, "both", "")?;
     let qos = QosProfile::default().keep_last(DEPTH);
-    let clouds = node.subscribe::<PointCloud2>(TOPIC, qos.clone())?;
-    let publisher = node.create_publisher::<PointCloud2>(TOPIC, qos)?;
+    let clouds = node.subscribe::<R2rCloud>(TOPIC, qos.clone())?;
+    let publisher = node.create_publisher::<R2rCloud>(TOPIC, qos)?;
     let timer = node.create_wall_timer(PERIOD)?;
     let mut pool = LocalPool::new();
     pool.spawner().spawn_local(publish_clouds(timer, publisher))?;
@@ -125,7 +133,7 @@ fn r2r_in_two_threads() -> Result<Value, BoxError> {
     let (stop, stopped) = channel();
     let talker = std::thread::spawn(move || r2r_talker(&stopped));
     let mut node = r2r::Node::create(r2r::Context::create()?, "listener", "")?;
-    let clouds = node.subscribe::<PointCloud2>(TOPIC, QosProfile::default().keep_last(DEPTH))?;
+    let clouds = node.subscribe::<R2rCloud>(TOPIC, QosProfile::default().keep_last(DEPTH))?;
     let figures = spin_until_recorded(&mut node, &mut LocalPool::new(), clouds)?;
     drop(stop);
     talker.join().map_err(|_| "the talker panicked")??;
@@ -136,14 +144,14 @@ fn r2r_in_two_threads() -> Result<Value, BoxError> {
 fn spin_until_recorded(
     node: &mut r2r::Node,
     pool: &mut LocalPool,
-    mut clouds: impl Stream<Item = PointCloud2> + Unpin + 'static,
+    mut clouds: impl Stream<Item = R2rCloud> + Unpin + 'static,
 ) -> Result<Value, BoxError> {
     let result = Rc::new(Cell::new(None));
     let found = result.clone();
     pool.spawner().spawn_local(async move {
         let mut recorder = Recorder::new(TO_SKIP, COUNT);
         while let Some(cloud) = clouds.next().await {
-            if let Some(figures) = recorder.arrived(stamp_ns(&cloud)) {
+            if let Some(figures) = recorder.arrived(stamp_ns!(cloud)) {
                 found.set(Some(figures));
             }
         }
@@ -161,7 +169,7 @@ fn spin_until_recorded(
 fn r2r_talker(stopped: &Receiver<()>) -> Result<(), BoxError> {
     let mut node = r2r::Node::create(r2r::Context::create()?, "talker", "")?;
     let qos = QosProfile::default().keep_last(DEPTH);
-    let publisher = node.create_publisher::<PointCloud2>(TOPIC, qos)?;
+    let publisher = node.create_publisher::<R2rCloud>(TOPIC, qos)?;
     let timer = node.create_wall_timer(PERIOD)?;
     let mut pool = LocalPool::new();
     pool.spawner().spawn_local(publish_clouds(timer, publisher))?;
@@ -173,9 +181,9 @@ fn r2r_talker(stopped: &Receiver<()>) -> Result<(), BoxError> {
 }
 
 /// Publishes a cloud at each tick.
-async fn publish_clouds(mut timer: r2r::Timer, publisher: r2r::Publisher<PointCloud2>) {
+async fn publish_clouds(mut timer: r2r::Timer, publisher: r2r::Publisher<R2rCloud>) {
     while timer.tick().await.is_ok() {
-        publisher.publish(&cloud()).expect("the context is there");
+        publisher.publish(&cloud!(R2rCloud)).expect("the context is there");
     }
 }
 
@@ -183,8 +191,8 @@ async fn publish_clouds(mut timer: r2r::Timer, publisher: r2r::Publisher<PointCl
 fn r2r_in_tokio() -> Result<Value, BoxError> {
     let mut node = r2r::Node::create(r2r::Context::create()?, "both", "")?;
     let qos = QosProfile::default().keep_last(DEPTH);
-    let mut clouds = node.subscribe::<PointCloud2>(TOPIC, qos.clone())?;
-    let publisher = node.create_publisher::<PointCloud2>(TOPIC, qos)?;
+    let mut clouds = node.subscribe::<R2rCloud>(TOPIC, qos.clone())?;
+    let publisher = node.create_publisher::<R2rCloud>(TOPIC, qos)?;
     let timer = node.create_wall_timer(PERIOD)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().build()?;
     runtime.spawn(publish_clouds(timer, publisher));
@@ -192,7 +200,7 @@ fn r2r_in_tokio() -> Result<Value, BoxError> {
     runtime.spawn(async move {
         let mut recorder = Recorder::new(TO_SKIP, COUNT);
         while let Some(cloud) = clouds.next().await {
-            if let Some(figures) = recorder.arrived(stamp_ns(&cloud)) {
+            if let Some(figures) = recorder.arrived(stamp_ns!(cloud)) {
                 let _ = sender.send(figures);
             }
         }

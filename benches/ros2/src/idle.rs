@@ -1,10 +1,11 @@
 //! The cost of an idle graph: twenty nodes with fifty subscriptions.
 
 use crate::measure::BoxError;
+use r2r::QosProfile;
 use ringspin_executor::{Message, QoS};
+use ringspin_messages::std_msgs::msg::String as Text;
 use ringspin_modes::Executor;
 use ringspin_ros2::Ros2;
-use ringspin_ros2::r2r::{self, QosProfile, std_msgs::msg::String as Text};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -76,7 +77,8 @@ fn ringspin() -> Result<(), BoxError> {
 fn r2r_node(name: &str, topics: impl IntoIterator<Item = String>) -> Result<r2r::Node, BoxError> {
     let mut node = r2r::Node::create(r2r::Context::create()?, name, "")?;
     for topic in topics {
-        let messages = node.subscribe::<Text>(&topic, QosProfile::default())?;
+        let messages =
+            node.subscribe::<r2r::std_msgs::msg::String>(&topic, QosProfile::default())?;
         std::mem::forget(messages); // dropping the stream would end the subscription
     }
     Ok(node)

@@ -8,15 +8,13 @@ use crate::measure::{BoxError, figures, now_ns};
 use futures::StreamExt;
 use futures::executor::{LocalPool, LocalSpawner};
 use futures::task::LocalSpawnExt;
+use r2r::reference_interfaces::msg::Message4kb as Wire;
+use r2r::{NativeMsg, Publisher, QosProfile, WrappedTypesupport};
 use reference_system::crunch::number_cruncher;
 use reference_system::description::{AUTOWARE, Connection, Kind, NodeDescription};
 use reference_system::kpi::Collector;
-use reference_system::message::{Message4kb, NodeName};
-use reference_system::middleware::WireMessage;
+use reference_system::message::{Message4kb, NodeName, TransmissionStats};
 use reference_system::process::CpuMeter;
-use ringspin_ros2::r2r::reference_interfaces::msg::Message4kb as Wire;
-use ringspin_ros2::r2r::{self, NativeMsg, Publisher, QosProfile};
-use ringspin_ros2::rcl::Mapping;
 use serde_json::Value;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -89,7 +87,7 @@ impl Output {
         let sequence_number = self.sequence_number.replace(self.sequence_number.get() + 1);
         message.append(&self.name, sequence_number, 0, started_ns);
         let mut wire = self.wire.borrow_mut();
-        WireMessage::to_wire(&message, &mut wire);
+        to_wire(&message, &mut wire);
         self.publisher.publish_native(&mut wire).expect("the context is there");
     }
 }
@@ -128,7 +126,7 @@ impl System {
         self.spawner.spawn_local(async move {
             while let Some(wire) = samples.next().await {
                 let started_ns = now_ns();
-                callback(WireMessage::from_wire(&wire), started_ns);
+                callback(from_wire(&wire), started_ns);
             }
         })?;
         Ok(())
@@ -204,4 +202,28 @@ fn merged(cached: &Cached, primes: i64) -> Message4kb {
     cached.borrow_mut().iter_mut().filter_map(Option::take).for_each(|s| message.merge(&s));
     message.set_prime_count(primes);
     message
+}
+
+/// The C struct of a message.
+type Native = <Wire as WrappedTypesupport>::CStruct;
+
+fn to_wire(message: &Message4kb, wire: &mut Native) {
+    wire.size = message.size;
+    for (to, entry) in wire.stats.iter_mut().zip(&message.stats) {
+        to.timestamp = entry.timestamp;
+        to.sequence_number = entry.sequence_number;
+        to.dropped_samples = entry.dropped_samples;
+        to.node_name = entry.node_name;
+    }
+    wire.data = message.data;
+}
+
+fn from_wire(wire: &Native) -> Message4kb {
+    let stats = wire.stats.each_ref().map(|entry| TransmissionStats {
+        timestamp: entry.timestamp,
+        sequence_number: entry.sequence_number,
+        dropped_samples: entry.dropped_samples,
+        node_name: entry.node_name,
+    });
+    Message4kb { size: wire.size, stats, data: wire.data }
 }

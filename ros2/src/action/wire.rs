@@ -1,12 +1,8 @@
-//! Mappings of the messages of actions to the types that r2r generates. Messages from other
+//! The messages of actions as CDR bytes. A tuple has the serialization of a struct with such
+//! fields, and sixteen bytes that of a `unique_identifier_msgs/msg/UUID`. Messages from other
 //! processes may hold any values.
 
-use super::{FromRos, RosAction};
-use crate::rcl::{Mapping, RosMessage, RosService, ServiceMapping};
 use crate::stamp::{self, to_stamp};
-use r2r::action_msgs::{msg, srv};
-use r2r::builtin_interfaces::msg::Time as Stamp;
-use r2r::unique_identifier_msgs::msg::UUID;
 use ringspin_executor::Time;
 use ringspin_executor::action::GoalStatus;
 use ringspin_executor::action::messages::{
@@ -14,182 +10,164 @@ use ringspin_executor::action::messages::{
     GetResultResponse, GoalId, GoalInfo, GoalStatusArray, GoalStatusEntry, SendGoalRequest,
     SendGoalResponse,
 };
+use ringspin_messages::action_msgs::{msg, srv};
+use ringspin_messages::builtin_interfaces::msg::Time as Stamp;
+use ringspin_messages::cdr::{self, CdrError};
+use ringspin_messages::unique_identifier_msgs::msg::UUID;
+use ringspin_messages::{CdrMapping, RosAction, RosService, RosType};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// The C struct of a message.
-type Native<W> = <W as RosMessage>::Native;
-type RequestOf<S> = <S as RosService>::Request;
-type ResponseOf<S> = <S as RosService>::Response;
+/// An identity on the wire.
+type Id = [u8; 16];
 
-/// The service that takes goals of `F`.
-pub(super) struct SendGoal<F>(PhantomData<F>);
-
-impl<F: RosAction> ServiceMapping for SendGoal<F> {
-    type Wire = F::SendGoal;
-    type Request = GoalRequest<F>;
-    type Response = GoalResponse<F>;
+const fn request_of<S: RosService>() -> RosType {
+    RosType::of::<S::Request>()
 }
 
-pub(super) struct GoalRequest<F>(PhantomData<F>);
+const fn response_of<S: RosService>() -> RosType {
+    RosType::of::<S::Response>()
+}
 
-impl<F: RosAction> Mapping for GoalRequest<F> {
-    type Rust = SendGoalRequest<FromRos<F>>;
-    type Wire = RequestOf<F::SendGoal>;
+pub(super) struct GoalRequest<A>(PhantomData<A>);
 
-    fn to_wire(request: &Self::Rust, wire: &mut Native<Self::Wire>) {
-        let goal = F::Goal::clone(&request.goal);
-        F::make_goal_request_msg(to_uuid(request.goal_id), goal).to_native(wire);
+impl<A: RosAction> CdrMapping for GoalRequest<A> {
+    type Rust = SendGoalRequest<A>;
+    const ROS_TYPE: RosType = request_of::<A::SendGoal>();
+
+    fn write(request: &Self::Rust, bytes: &mut Vec<u8>) -> Result<(), CdrError> {
+        cdr::write(&(request.goal_id.0, &*request.goal), bytes)
     }
 
-    fn from_wire(wire: &Native<Self::Wire>) -> Self::Rust {
-        let (id, goal) = F::destructure_goal_request_msg(RosMessage::from_native(wire));
-        SendGoalRequest { goal_id: to_goal_id(&id), goal: Arc::new(goal) }
+    fn read(bytes: &[u8]) -> Result<Self::Rust, CdrError> {
+        let (id, goal) = cdr::from_bytes::<(Id, A::Goal)>(bytes)?;
+        Ok(SendGoalRequest { goal_id: GoalId(id), goal: Arc::new(goal) })
     }
 }
 
-pub(super) struct GoalResponse<F>(PhantomData<F>);
+pub(super) struct GoalResponse<A>(PhantomData<A>);
 
-impl<F: RosAction> Mapping for GoalResponse<F> {
+impl<A: RosAction> CdrMapping for GoalResponse<A> {
     type Rust = SendGoalResponse;
-    type Wire = ResponseOf<F::SendGoal>;
+    const ROS_TYPE: RosType = response_of::<A::SendGoal>();
 
-    fn to_wire(response: &Self::Rust, wire: &mut Native<Self::Wire>) {
-        F::make_goal_response_msg(response.accepted, to_stamp(response.stamp)).to_native(wire);
+    fn write(response: &Self::Rust, bytes: &mut Vec<u8>) -> Result<(), CdrError> {
+        cdr::write(&(response.accepted, to_stamp(response.stamp)), bytes)
     }
 
-    fn from_wire(wire: &Native<Self::Wire>) -> Self::Rust {
-        let (accepted, stamp) = F::destructure_goal_response_msg(RosMessage::from_native(wire));
-        SendGoalResponse { accepted, stamp: to_time(&stamp) }
+    fn read(bytes: &[u8]) -> Result<Self::Rust, CdrError> {
+        let (accepted, stamp) = cdr::from_bytes::<(bool, Stamp)>(bytes)?;
+        Ok(SendGoalResponse { accepted, stamp: to_time(&stamp) })
     }
 }
 
-/// The service for results of goals of `F`.
-pub(super) struct GetResult<F>(PhantomData<F>);
+pub(super) struct ResultRequest<A>(PhantomData<A>);
 
-impl<F: RosAction> ServiceMapping for GetResult<F> {
-    type Wire = F::GetResult;
-    type Request = ResultRequest<F>;
-    type Response = ResultResponse<F>;
-}
-
-pub(super) struct ResultRequest<F>(PhantomData<F>);
-
-impl<F: RosAction> Mapping for ResultRequest<F> {
+impl<A: RosAction> CdrMapping for ResultRequest<A> {
     type Rust = GetResultRequest;
-    type Wire = RequestOf<F::GetResult>;
+    const ROS_TYPE: RosType = request_of::<A::GetResult>();
 
-    fn to_wire(request: &Self::Rust, wire: &mut Native<Self::Wire>) {
-        F::make_result_request_msg(to_uuid(request.goal_id)).to_native(wire);
+    fn write(request: &Self::Rust, bytes: &mut Vec<u8>) -> Result<(), CdrError> {
+        cdr::write(&request.goal_id.0, bytes)
     }
 
-    fn from_wire(wire: &Native<Self::Wire>) -> Self::Rust {
-        let id = F::destructure_result_request_msg(RosMessage::from_native(wire));
-        GetResultRequest { goal_id: to_goal_id(&id) }
-    }
-}
-
-pub(super) struct ResultResponse<F>(PhantomData<F>);
-
-impl<F: RosAction> Mapping for ResultResponse<F> {
-    type Rust = GetResultResponse<FromRos<F>>;
-    type Wire = ResponseOf<F::GetResult>;
-
-    fn to_wire(response: &Self::Rust, wire: &mut Native<Self::Wire>) {
-        let result = F::Result::clone(&response.result);
-        F::make_result_response_msg(response.status as i8, result).to_native(wire);
-    }
-
-    fn from_wire(wire: &Native<Self::Wire>) -> Self::Rust {
-        let (status, result) = F::destructure_result_response_msg(RosMessage::from_native(wire));
-        GetResultResponse { status: to_status(status), result: Arc::new(result) }
+    fn read(bytes: &[u8]) -> Result<Self::Rust, CdrError> {
+        Ok(GetResultRequest { goal_id: GoalId(cdr::from_bytes(bytes)?) })
     }
 }
 
-/// The topic with feedback on goals of `F`.
-pub(super) struct Feedback<F>(PhantomData<F>);
+pub(super) struct ResultResponse<A>(PhantomData<A>);
 
-impl<F: RosAction> Mapping for Feedback<F> {
-    type Rust = FeedbackMessage<FromRos<F>>;
-    type Wire = F::FeedbackMessage;
+impl<A: RosAction> CdrMapping for ResultResponse<A> {
+    type Rust = GetResultResponse<A>;
+    const ROS_TYPE: RosType = response_of::<A::GetResult>();
 
-    fn to_wire(message: &Self::Rust, wire: &mut Native<Self::Wire>) {
-        F::make_feedback_msg(to_uuid(message.goal_id), message.feedback.clone()).to_native(wire);
+    fn write(response: &Self::Rust, bytes: &mut Vec<u8>) -> Result<(), CdrError> {
+        cdr::write(&(response.status as i8, &*response.result), bytes)
     }
 
-    fn from_wire(wire: &Native<Self::Wire>) -> Self::Rust {
-        let (id, feedback) = F::destructure_feedback_msg(RosMessage::from_native(wire));
-        FeedbackMessage { goal_id: to_goal_id(&id), feedback }
+    fn read(bytes: &[u8]) -> Result<Self::Rust, CdrError> {
+        let (status, result) = cdr::from_bytes::<(i8, A::Result)>(bytes)?;
+        Ok(GetResultResponse { status: to_status(status), result: Arc::new(result) })
     }
 }
 
-/// The service that cancels goals.
-pub(super) enum CancelGoal {}
+/// The topic with feedback on goals of `A`.
+pub(super) struct Feedback<A>(PhantomData<A>);
 
-impl ServiceMapping for CancelGoal {
-    type Wire = srv::CancelGoal::Service;
-    type Request = CancelRequest;
-    type Response = CancelResponse;
+impl<A: RosAction> CdrMapping for Feedback<A> {
+    type Rust = FeedbackMessage<A>;
+    const ROS_TYPE: RosType = RosType::of::<A::FeedbackMessage>();
+
+    fn write(message: &Self::Rust, bytes: &mut Vec<u8>) -> Result<(), CdrError> {
+        cdr::write(&(message.goal_id.0, &message.feedback), bytes)
+    }
+
+    fn read(bytes: &[u8]) -> Result<Self::Rust, CdrError> {
+        let (id, feedback) = cdr::from_bytes::<(Id, A::Feedback)>(bytes)?;
+        Ok(FeedbackMessage { goal_id: GoalId(id), feedback })
+    }
 }
 
 pub(super) enum CancelRequest {}
 
-impl Mapping for CancelRequest {
+impl CdrMapping for CancelRequest {
     type Rust = CancelGoalRequest;
-    type Wire = srv::CancelGoal::Request;
+    const ROS_TYPE: RosType = request_of::<srv::CancelGoal::Service>();
 
-    fn to_wire(request: &Self::Rust, wire: &mut Native<Self::Wire>) {
-        srv::CancelGoal::Request { goal_info: to_info(&request.goal_info) }.to_native(wire);
+    fn write(request: &Self::Rust, bytes: &mut Vec<u8>) -> Result<(), CdrError> {
+        cdr::write(&srv::CancelGoal::Request { goal_info: to_info(&request.goal_info) }, bytes)
     }
 
-    fn from_wire(wire: &Native<Self::Wire>) -> Self::Rust {
-        let request = <Self::Wire as RosMessage>::from_native(wire);
-        CancelGoalRequest { goal_info: from_info(&request.goal_info) }
+    fn read(bytes: &[u8]) -> Result<Self::Rust, CdrError> {
+        let request = cdr::from_bytes::<srv::CancelGoal::Request>(bytes)?;
+        Ok(CancelGoalRequest { goal_info: from_info(&request.goal_info) })
     }
 }
 
 pub(super) enum CancelResponse {}
 
-impl Mapping for CancelResponse {
+impl CdrMapping for CancelResponse {
     type Rust = CancelGoalResponse;
-    type Wire = srv::CancelGoal::Response;
+    const ROS_TYPE: RosType = response_of::<srv::CancelGoal::Service>();
 
-    fn to_wire(response: &Self::Rust, wire: &mut Native<Self::Wire>) {
+    fn write(response: &Self::Rust, bytes: &mut Vec<u8>) -> Result<(), CdrError> {
         let return_code = response.return_code as i8;
         let goals_canceling = response.goals_canceling.iter().map(to_info).collect();
-        srv::CancelGoal::Response { return_code, goals_canceling }.to_native(wire);
+        cdr::write(&srv::CancelGoal::Response { return_code, goals_canceling }, bytes)
     }
 
-    fn from_wire(wire: &Native<Self::Wire>) -> Self::Rust {
-        let response = <Self::Wire as RosMessage>::from_native(wire);
+    fn read(bytes: &[u8]) -> Result<Self::Rust, CdrError> {
+        let response = cdr::from_bytes::<srv::CancelGoal::Response>(bytes)?;
         let goals_canceling = response.goals_canceling.iter().map(from_info).collect();
-        CancelGoalResponse { return_code: to_return_code(response.return_code), goals_canceling }
+        let return_code = to_return_code(response.return_code);
+        Ok(CancelGoalResponse { return_code, goals_canceling })
     }
 }
 
 /// The topic with the status of goals.
 pub(super) enum Status {}
 
-impl Mapping for Status {
+impl CdrMapping for Status {
     type Rust = GoalStatusArray;
-    type Wire = msg::GoalStatusArray;
+    const ROS_TYPE: RosType = RosType::of::<msg::GoalStatusArray>();
 
-    fn to_wire(message: &Self::Rust, wire: &mut Native<Self::Wire>) {
+    fn write(message: &Self::Rust, bytes: &mut Vec<u8>) -> Result<(), CdrError> {
         let entry = |entry: &GoalStatusEntry| msg::GoalStatus {
             goal_info: to_info(&entry.goal_info),
             status: entry.status as i8,
         };
         let status_list = message.status_list.iter().map(entry).collect();
-        msg::GoalStatusArray { status_list }.to_native(wire);
+        cdr::write(&msg::GoalStatusArray { status_list }, bytes)
     }
 
-    fn from_wire(wire: &Native<Self::Wire>) -> Self::Rust {
+    fn read(bytes: &[u8]) -> Result<Self::Rust, CdrError> {
         let entry = |entry: &msg::GoalStatus| GoalStatusEntry {
             goal_info: from_info(&entry.goal_info),
             status: to_status(entry.status),
         };
-        let message = <Self::Wire as RosMessage>::from_native(wire);
-        GoalStatusArray { status_list: message.status_list.iter().map(entry).collect() }
+        let message = cdr::from_bytes::<msg::GoalStatusArray>(bytes)?;
+        Ok(GoalStatusArray { status_list: message.status_list.iter().map(entry).collect() })
     }
 }
 
@@ -205,7 +183,7 @@ fn to_uuid(id: GoalId) -> UUID {
     UUID { uuid: id.0.into() }
 }
 
-/// All zeros, which no goal has, for a length other than 16 bytes; r2r always gives 16.
+/// All zeros, which no goal has, for a length other than 16 bytes; deserialization gives 16.
 fn to_goal_id(uuid: &UUID) -> GoalId {
     GoalId(uuid.uuid.as_slice().try_into().unwrap_or_default())
 }

@@ -2,9 +2,9 @@
 //! the services that ask for values give an empty list.
 
 use super::values::{description, from_message, to_message, type_number};
-use r2r::rcl_interfaces::msg::{Parameter, SetParametersResult};
-use r2r::rcl_interfaces::srv;
 use ringspin_executor::{ParameterClient, ParameterInfo, ParameterValue};
+use ringspin_messages::rcl_interfaces::msg::{Parameter, SetParametersResult};
+use ringspin_messages::rcl_interfaces::srv;
 
 /// One result for each name, in this order; empty if a name is not declared.
 fn all_of<T>(

@@ -1,7 +1,7 @@
 //! Values and descriptions of parameters, as messages.
 
-use r2r::rcl_interfaces::msg;
 use ringspin_executor::{ParameterDescriptor, ParameterRange, ParameterType, ParameterValue};
+use ringspin_messages::rcl_interfaces::msg;
 
 /// The number of a type in `rcl_interfaces/msg/ParameterType`.
 pub(super) fn type_number(parameter_type: ParameterType) -> u8 {

@@ -1,42 +1,54 @@
 //! Clients of services: the side that asks.
 
-use super::error::RosError;
+use super::error::{RosError, misfit};
 use super::lock;
-use super::message::{Native, RosService, ServiceType};
+use super::native::Native;
 use super::node::Node;
 use super::owned::Owned;
+use super::type_support::{by_name, by_name_and_hash};
 use r2r_rcl as ffi;
 use ringspin_executor::QoS;
+use ringspin_messages::{CdrService, RosService};
 use std::any::Any;
 use std::marker::PhantomData;
 use std::sync::{Mutex, PoisonError};
 
-/// A client of a service of a type that is known by its table. For any thread.
-pub struct ErasedClient {
+/// A client of a service of a type that is known by its name: requests and responses are CDR bytes,
+/// each with its header of four bytes. For any thread.
+pub struct RawClient {
     rcl: Owned<ffi::rcl_client_t>,
     request: Mutex<Native>,
     /// Responses are taken into this one, by one thread at a time.
     response: Mutex<Native>,
 }
 
-debug_as_entity!(ErasedClient);
+debug_as_entity!(RawClient);
 
-impl ErasedClient {
-    /// A client of the service `name`, which may be relative to the node.
+impl RawClient {
+    /// A client of the service `name`, which may be relative to the node, of the type `type_name`,
+    /// such as `std_srvs/srv/SetBool`.
+    ///
+    /// The type need not be one that this program knows: its package is looked for in the sourced
+    /// ROS.
     ///
     /// # Errors
-    /// For an invalid name, a quality of service that the middleware does not have, and after a
-    /// shutdown.
-    pub fn new(
+    /// [`RosError::UnknownType`]; for an invalid name, a quality of service that the middleware
+    /// does not have, and after a shutdown.
+    pub fn new(node: &Node, type_name: &str, name: &str, qos: &QoS) -> Result<Self, RosError> {
+        Self::of_support(node, (type_name, by_name(type_name)?), name, qos)
+    }
+
+    fn of_support(
         node: &Node,
-        table: &'static ServiceType,
+        of_type: (&str, &'static ffi::rosidl_service_type_support_t),
         name: &str,
         qos: &QoS,
     ) -> Result<Self, RosError> {
-        let of_type = (&*table.name(), table.support());
         let rcl = Owned::<ffi::rcl_client_t>::create(node, name, of_type, qos, |_| {})?;
-        let request = Mutex::new(Native::new(table.request, &rcl.entity)?);
-        let response = Mutex::new(Native::new(table.response, &rcl.entity)?);
+        let half = |half: &str| {
+            Native::new(by_name(&format!("{}_{half}", of_type.0))?, &rcl.entity).map(Mutex::new)
+        };
+        let (request, response) = (half("Request")?, half("Response")?);
         Ok(Self { rcl, request, response })
     }
 
@@ -56,8 +68,8 @@ impl ErasedClient {
     /// no service is there for is lost: ask [`is_available`](Self::is_available) first.
     ///
     /// # Errors
-    /// For a request of another type or one that does not fit its ROS type, and after a shutdown.
-    pub fn send_request(&self, request: &dyn Any) -> Result<i64, RosError> {
+    /// For bytes that are no request of this type, and after a shutdown.
+    pub fn send_request_serialized(&self, request: &[u8]) -> Result<i64, RosError> {
         let mut native = self.request.lock().unwrap_or_else(PoisonError::into_inner);
         native.write(request, &self.rcl.entity)?;
         let mut sequence = 0;
@@ -68,15 +80,20 @@ impl ErasedClient {
         Ok(sequence)
     }
 
-    /// Takes the oldest response, if there is one, into `slot`: an `Option` of the Rust type; and
-    /// returns the number of its request. Without one, `slot` stays as it is. Does not wait.
+    /// Takes the oldest response, if there is one, with the number of its request. Does not wait.
     ///
     /// # Errors
-    /// For a slot of another type (no response is taken), after a shutdown, and for a response
-    /// that cannot be read: that one is then gone.
-    pub fn take_response(&self, slot: &mut dyn Any) -> Result<Option<i64>, RosError> {
-        let native = self.response.lock().unwrap_or_else(PoisonError::into_inner);
-        native.check_slot(slot, &self.rcl.entity)?;
+    /// After a shutdown.
+    pub fn take_response_serialized(&self) -> Result<Option<(i64, Vec<u8>)>, RosError> {
+        self.take_response_with(|number, bytes| Ok((number, bytes.to_vec())))
+    }
+
+    /// Takes the oldest response, if there is one, and returns what `read` makes of it.
+    fn take_response_with<T>(
+        &self,
+        read: impl FnOnce(i64, &[u8]) -> Result<T, RosError>,
+    ) -> Result<Option<T>, RosError> {
+        let mut native = self.response.lock().unwrap_or_else(PoisonError::into_inner);
         let mut header = ffi::rmw_request_id_t { writer_guid: [0; 16], sequence_number: 0 };
         // SAFETY: the client is initialized, the C struct is of its response and locked, which
         // also keeps out any other take.
@@ -86,8 +103,7 @@ impl ErasedClient {
         if !self.rcl.check_some(code, none, "take a response of")? {
             return Ok(None);
         }
-        native.read(slot, &self.rcl.entity)?;
-        Ok(Some(header.sequence_number))
+        read(header.sequence_number, native.read(&self.rcl.entity)?).map(Some)
     }
 
     /// Whether a service of this name is there, and can be reached both ways.
@@ -122,6 +138,63 @@ impl ErasedClient {
     }
 }
 
+/// A client of a service of a type that is known by its table. For any thread.
+pub struct ErasedClient {
+    raw: RawClient,
+    table: &'static CdrService,
+    /// The bytes of the last request.
+    buffer: Mutex<Vec<u8>>,
+}
+
+impl ErasedClient {
+    /// A client of the service `name`, which may be relative to the node.
+    ///
+    /// # Errors
+    /// For a type that the sourced ROS does not have or defines in another way, an invalid name, a
+    /// quality of service that the middleware does not have, and after a shutdown.
+    pub fn new(
+        node: &Node,
+        table: &'static CdrService,
+        name: &str,
+        qos: &QoS,
+    ) -> Result<Self, RosError> {
+        let of_type = (table.name(), by_name_and_hash(table.name(), table.hash())?);
+        let raw = RawClient::of_support(node, of_type, name, qos)?;
+        Ok(Self { raw, table, buffer: Mutex::default() })
+    }
+
+    /// Sends a request, and returns the number by which its response will name it. A request that
+    /// no service is there for is lost: ask [`is_available`](RawClient::is_available) first.
+    ///
+    /// # Errors
+    /// For a request of another type or one that does not fit its ROS type, and after a shutdown.
+    pub fn send_request(&self, request: &dyn Any) -> Result<i64, RosError> {
+        let mut buffer = self.buffer.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes = self.table.request().serialize(request, &mut buffer);
+        let bytes = bytes.map_err(|error| misfit(&self.raw.rcl.entity, &error))?;
+        self.raw.send_request_serialized(bytes)
+    }
+
+    /// Takes the oldest response, if there is one, into `slot`: an `Option` of the Rust type; and
+    /// returns the number of its request. Without one, `slot` stays as it is. Does not wait.
+    ///
+    /// # Errors
+    /// For a slot of another type (no response is taken), after a shutdown, and for a response
+    /// that cannot be read: that one is then gone.
+    pub fn take_response(&self, slot: &mut dyn Any) -> Result<Option<i64>, RosError> {
+        let (entity, table) = (&self.raw.rcl.entity, self.table.response());
+        if !table.fits_slot(slot) {
+            return Err(RosError::OtherType { entity: entity.text() });
+        }
+        self.raw.take_response_with(|number, bytes| {
+            table.read(bytes, slot).map_err(|error| misfit(entity, &error))?;
+            Ok(number)
+        })
+    }
+}
+
+deref_to!(ErasedClient, raw: RawClient);
+
 /// A client of a service `S`. For any thread.
 pub struct Client<S> {
     inner: ErasedClient,
@@ -132,9 +205,9 @@ impl<S: RosService> Client<S> {
     /// Same as [`ErasedClient::new`].
     ///
     /// # Errors
-    /// As there.
+    /// The same ones.
     pub fn new(node: &Node, name: &str, qos: &QoS) -> Result<Self, RosError> {
-        let inner = ErasedClient::new(node, ServiceType::of::<S>(), name, qos)?;
+        let inner = ErasedClient::new(node, CdrService::of::<S>(), name, qos)?;
         Ok(Self { inner, service: PhantomData })
     }
 

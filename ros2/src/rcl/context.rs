@@ -2,12 +2,12 @@
 
 use super::entity::{Entity, c_name};
 use super::error::{RosError, check, forget};
-use super::fast_dds::{self, Profile, Settings};
+use super::fast_dds::{self, Participant, Profile, Settings};
 use super::{lock, logging};
 use r2r_rcl as ffi;
 use std::cell::UnsafeCell;
 use std::ffi::{CString, c_char, c_int};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// How far a context looks for peers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -137,6 +137,8 @@ pub(super) struct ContextHandle {
     context: Box<UnsafeCell<ffi::rcl_context_t>>,
     /// The settings that Fast DDS gets for it.
     pub(super) settings: Option<Settings>,
+    /// Which publishers are its own, from the first one on: in Fast DDS.
+    pub(super) participant: OnceLock<Participant>,
 }
 
 // SAFETY: rcl's context is memory of its own without ties to a thread.
@@ -166,7 +168,7 @@ impl ContextHandle {
         }
         // SAFETY: it is initialized, and has no node yet.
         let settings = unsafe { fast_dds::settle(context.get(), profile) };
-        Ok(Self { context, settings })
+        Ok(Self { context, settings, participant: OnceLock::new() })
     }
 
     pub(super) fn pointer(&self) -> *mut ffi::rcl_context_t {

@@ -2,6 +2,7 @@
 
 use super::entity::Entity;
 use r2r_rcl as ffi;
+use ringspin_messages::cdr::CdrError;
 use std::ffi::CStr;
 use std::sync::Arc;
 use thiserror::Error;
@@ -54,7 +55,7 @@ pub enum RosError {
     },
     /// A type has another definition in the sourced ROS than in this program or recording.
     #[error(
-        "failed to use message type {name}: its hash is {program} in this program or recording and \
+        "failed to use type {name}: its hash is {program} in this program or recording and \
          {installed} in the sourced ROS 2; use the same definition in both"
     )]
     OtherDefinition {
@@ -115,6 +116,16 @@ pub(super) fn failure(code: i32, action: &'static str, entity: &Entity) -> RosEr
 /// `Ok` if `code` says so.
 pub(super) fn check(code: i32, action: &'static str, entity: &Entity) -> Result<(), RosError> {
     if is_ok(code) { Ok(()) } else { Err(failure(code, action, entity)) }
+}
+
+/// The error of `entity` for a message that could not be serialized or deserialized.
+#[cold]
+pub(super) fn misfit(entity: &Entity, error: &CdrError) -> RosError {
+    let entity = entity.text();
+    match error {
+        CdrError::OtherType => RosError::OtherType { entity },
+        error => RosError::Message { entity, reason: error.to_string().into() },
+    }
 }
 
 fn code_name(code: i32) -> String {

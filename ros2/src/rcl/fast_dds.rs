@@ -17,6 +17,8 @@
 //! Fast DDS gets the settings within the process: an environment variable can no longer be set
 //! where LTTng, which rcl brings, has started threads before `main`.
 
+use super::error::is_ok;
+use super::owned::Owned;
 use super::qos::middleware;
 use libloading::Library;
 use r2r_rcl as ffi;
@@ -53,6 +55,31 @@ pub struct Profile {
 /// Whether Fast DDS is the middleware of this program.
 pub(crate) fn is_used() -> bool {
     middleware().contains("fastrtps")
+}
+
+/// The first twelve bytes of the identity of each publisher of a context.
+pub(super) struct Participant([u8; 12]);
+
+impl Participant {
+    /// The participant that `publisher` belongs to; `None` without Fast DDS.
+    pub(super) fn of(publisher: &Owned<ffi::rcl_publisher_t>) -> Option<Self> {
+        if !is_used() {
+            return None;
+        }
+        // SAFETY: an identity is a pointer, which may be null, and bytes.
+        let mut identity: ffi::rmw_gid_t = unsafe { std::mem::zeroed() };
+        // SAFETY: the publisher is initialized, and the identity outlives the call.
+        let code = unsafe {
+            let publisher = ffi::rcl_publisher_get_rmw_handle(publisher.pointer());
+            ffi::rmw_get_gid_for_publisher(publisher, &mut identity)
+        };
+        identity.data.first_chunk().copied().filter(|_| is_ok(code)).map(Self)
+    }
+
+    /// Whether it has the publisher with this identity.
+    pub(super) fn has(&self, publisher: [u8; 16]) -> bool {
+        publisher.starts_with(&self.0)
+    }
 }
 
 /// Whether the user has given it a profile.

@@ -133,7 +133,7 @@ impl Node {
     /// How many subscriptions `topic` has; as [`count_publishers`](Self::count_publishers).
     ///
     /// # Errors
-    /// As there.
+    /// The same ones.
     pub fn count_subscriptions(&self, topic: &str) -> Result<usize, RosError> {
         self.count("count the subscriptions seen from", topic, ffi::rcl_count_subscribers)
     }
@@ -168,7 +168,7 @@ impl Node {
     /// The subscriptions of `topic`; as [`publishers`](Self::publishers).
     ///
     /// # Errors
-    /// As there.
+    /// The same ones.
     pub fn subscriptions(&self, topic: &str) -> Result<Vec<Endpoint>, RosError> {
         let ask = ffi::rcl_get_subscriptions_info_by_topic;
         self.endpoints("list the subscriptions seen from", topic, ask, false)

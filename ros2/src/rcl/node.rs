@@ -109,6 +109,10 @@ pub(super) struct NodeHandle {
 }
 
 impl NodeHandle {
+    pub(super) fn context(&self) -> &ContextHandle {
+        &self.rcl.parent
+    }
+
     fn new(
         context: &Context,
         namespace: &str,

@@ -1,13 +1,15 @@
 //! Publishers.
 
-use super::error::RosError;
-use super::message::{MessageType, Native, RosMessage};
+use super::error::{RosError, misfit};
+use super::fast_dds::Participant;
 use super::node::Node;
 use super::owned::Owned;
 use super::qos::{check_depth, from_rmw};
 use super::serialized;
+use super::type_support::{by_name, by_name_and_hash};
 use r2r_rcl as ffi;
 use ringspin_executor::QoS;
+use ringspin_messages::{CdrType, RosMessage};
 use std::any::Any;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex};
@@ -29,6 +31,12 @@ impl PublisherEndpoint {
     ) -> Result<Self, RosError> {
         let rcl = Owned::<ffi::rcl_publisher_t>::create(node, topic, of_type, qos, |_| {})?;
         check_depth(qos, &rcl.entity);
+        let context = node.handle.context();
+        if context.participant.get().is_none()
+            && let Some(participant) = Participant::of(&rcl)
+        {
+            context.participant.get_or_init(|| participant);
+        }
         Ok(Self { rcl: Arc::new(rcl) })
     }
 
@@ -103,52 +111,59 @@ impl PublisherEndpoint {
 /// A publisher of a message type that is known by its table. For any thread.
 pub struct ErasedPublisher {
     endpoint: PublisherEndpoint,
-    /// The C struct that messages are copied to; several threads at once make their own.
-    spare: Mutex<Native>,
-    table: &'static MessageType,
+    /// The bytes of the last message; several threads at once make their own.
+    buffer: Mutex<Vec<u8>>,
+    table: &'static CdrType,
 }
 
 impl ErasedPublisher {
     /// A publisher on `topic`, which may be relative to the node.
     ///
     /// # Errors
-    /// For an invalid name, a quality of service that the middleware does not have, and after a
-    /// shutdown.
+    /// For a type that the sourced ROS does not have or defines in another way, an invalid name, a
+    /// quality of service that the middleware does not have, and after a shutdown.
     pub fn new(
         node: &Node,
-        table: &'static MessageType,
+        table: &'static CdrType,
         topic: &str,
         qos: &QoS,
     ) -> Result<Self, RosError> {
-        let of_type = (&*table.name(), table.support());
+        let of_type = (table.name(), by_name_and_hash(table.name(), table.hash())?);
         let endpoint = PublisherEndpoint::new(node, topic, of_type, qos)?;
-        let spare = Mutex::new(Native::new(table, &endpoint.rcl.entity)?);
-        Ok(Self { endpoint, spare, table })
+        Ok(Self { endpoint, buffer: Mutex::default(), table })
+    }
+
+    /// A publisher of [`RawMessage`](ringspin_messages::RawMessage)s of the type `type_name`.
+    pub(crate) fn raw(
+        node: &Node,
+        type_name: &str,
+        topic: &str,
+        qos: &QoS,
+    ) -> Result<Self, RosError> {
+        let endpoint = PublisherEndpoint::new(node, topic, (type_name, by_name(type_name)?), qos)?;
+        Ok(Self { endpoint, buffer: Mutex::default(), table: CdrType::raw() })
     }
 
     /// Publishes `message`, of the Rust type that the table is of.
     ///
-    /// Subscriptions of this process are called within.
+    /// Subscriptions of this process are called within. Nothing is allocated here once a message
+    /// was as large.
     ///
     /// # Errors
     /// For a message of another type ([`RosError::OtherType`]), or one that does not fit its ROS
     /// type ([`RosError::Message`]): too many elements, a NUL in a string. After a shutdown, and
     /// where the middleware has no room.
     pub fn publish(&self, message: &dyn Any) -> Result<(), RosError> {
-        match self.spare.try_lock() {
-            Ok(mut native) => self.send(&mut native, message),
-            Err(_) => self.send(&mut Native::new(self.table, &self.endpoint.rcl.entity)?, message),
+        match self.buffer.try_lock() {
+            Ok(mut buffer) => self.send(&mut buffer, message),
+            Err(_) => self.send(&mut Vec::new(), message),
         }
     }
 
-    fn send(&self, native: &mut Native, message: &dyn Any) -> Result<(), RosError> {
-        let rcl = &self.endpoint.rcl;
-        native.write(message, &rcl.entity)?;
-        // SAFETY: the publisher is initialized, and the C struct is of its type, initialized, and
-        // borrowed during the call.
-        let code =
-            unsafe { ffi::rcl_publish(rcl.pointer(), native.as_ptr(), std::ptr::null_mut()) };
-        rcl.check(code, "publish to")
+    fn send(&self, buffer: &mut Vec<u8>, message: &dyn Any) -> Result<(), RosError> {
+        let bytes = self.table.serialize(message, buffer);
+        let bytes = bytes.map_err(|error| misfit(&self.endpoint.rcl.entity, &error))?;
+        self.publish_serialized(bytes)
     }
 }
 
@@ -164,9 +179,9 @@ impl<T: RosMessage> Publisher<T> {
     /// Same as [`ErasedPublisher::new`].
     ///
     /// # Errors
-    /// As there.
+    /// The same ones.
     pub fn new(node: &Node, topic: &str, qos: &QoS) -> Result<Self, RosError> {
-        let inner = ErasedPublisher::new(node, MessageType::of::<T>(), topic, qos)?;
+        let inner = ErasedPublisher::new(node, CdrType::of::<T>(), topic, qos)?;
         Ok(Self { inner, message: PhantomData })
     }
 

@@ -5,7 +5,7 @@ use super::node::Node;
 use super::publisher::PublisherEndpoint;
 use super::serialized::Buffer;
 use super::subscription::{Locals, MessageInfo, SubscriptionEndpoint};
-use super::type_support;
+use super::type_support::by_name;
 use ringspin_executor::QoS;
 
 /// A publisher of serialized messages. For any thread.
@@ -16,13 +16,13 @@ pub struct RawPublisher {
 impl RawPublisher {
     /// A publisher on `topic` of the message type `type_name`, such as `std_msgs/msg/String`.
     ///
-    /// The type may be one that this program was not built with: its package is then looked for in
-    /// the sourced ROS.
+    /// The type need not be one that this program knows: its package is looked for in the sourced
+    /// ROS.
     ///
     /// # Errors
     /// [`RosError::UnknownType`], and as [`Publisher::new`](super::Publisher::new).
     pub fn new(node: &Node, topic: &str, type_name: &str, qos: &QoS) -> Result<Self, RosError> {
-        let of_type = (type_name, type_support::by_name(type_name)?);
+        let of_type = (type_name, by_name(type_name)?);
         Ok(Self { endpoint: PublisherEndpoint::new(node, topic, of_type, qos)? })
     }
 }
@@ -47,7 +47,7 @@ impl RawSubscription {
         qos: &QoS,
         locals: Locals,
     ) -> Result<Self, RosError> {
-        let of_type = (type_name, type_support::by_name(type_name)?);
+        let of_type = (type_name, by_name(type_name)?);
         let endpoint = SubscriptionEndpoint::new(node, topic, of_type, qos, locals)?;
         let buffer = Buffer::new(&endpoint.rcl.entity)?;
         Ok(Self { endpoint, buffer })

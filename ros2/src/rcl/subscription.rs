@@ -1,13 +1,15 @@
 //! Subscriptions.
 
-use super::error::RosError;
-use super::message::{MessageType, Native, RosMessage};
+use super::error::{RosError, misfit};
+use super::fast_dds;
 use super::node::Node;
 use super::owned::Owned;
 use super::qos::{check_depth, from_rmw};
 use super::serialized::Buffer;
+use super::type_support::{by_name, by_name_and_hash};
 use r2r_rcl as ffi;
 use ringspin_executor::{MessageTimes, QoS, Time};
+use ringspin_messages::{CdrType, RosMessage};
 use std::any::Any;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -59,6 +61,9 @@ impl MessageInfo {
 /// A subscription without its type: the part that all subscriptions have in common. For any thread.
 pub struct SubscriptionEndpoint {
     pub(super) rcl: Arc<Owned<ffi::rcl_subscription_t>>,
+    /// Whether a take skips what publishers of its own context publish. With Fast DDS rmw does not:
+    /// its take of bytes loses a message from elsewhere after each that it skips.
+    skips_own: bool,
 }
 
 debug_as_entity!(SubscriptionEndpoint);
@@ -71,16 +76,18 @@ impl SubscriptionEndpoint {
         qos: &QoS,
         locals: Locals,
     ) -> Result<Self, RosError> {
+        let ignores = locals == Locals::Ignore;
+        let skips_own = ignores && fast_dds::is_used();
         let rcl = Owned::<ffi::rcl_subscription_t>::create(node, topic, of_type, qos, |options| {
-            options.rmw_subscription_options.ignore_local_publications = locals == Locals::Ignore;
+            options.rmw_subscription_options.ignore_local_publications = ignores && !skips_own;
         })?;
         check_depth(qos, &rcl.entity);
-        Ok(Self { rcl: Arc::new(rcl) })
+        Ok(Self { rcl: Arc::new(rcl), skips_own })
     }
 
     /// Another handle of the same subscription. It cannot take.
     pub(crate) fn share(&self) -> Self {
-        Self { rcl: self.rcl.clone() }
+        Self { rcl: self.rcl.clone(), skips_own: self.skips_own }
     }
 
     /// Calls `notify` whenever messages have come, with how many since the last call: once right
@@ -125,22 +132,27 @@ impl SubscriptionEndpoint {
         &self.rcl.parent.name
     }
 
-    /// The outcome of a take.
-    fn taken(
-        &self,
-        code: i32,
-        info: &ffi::rmw_message_info_t,
-    ) -> Result<Option<MessageInfo>, RosError> {
-        let none = ffi::RCL_RET_SUBSCRIPTION_TAKE_FAILED;
-        let is_some = self.rcl.check_some(code, none, "take from")?;
-        Ok(is_some.then(|| MessageInfo::from_rmw(info)))
-    }
-
     /// Takes the oldest message into `buffer`. The caller has the one right to take.
     pub(super) fn take_serialized(
         &self,
         buffer: &mut Buffer,
     ) -> Result<Option<MessageInfo>, RosError> {
+        loop {
+            let taken = self.take_any(buffer)?;
+            if !taken.is_some_and(|info| self.is_own(&info)) {
+                return Ok(taken);
+            }
+        }
+    }
+
+    /// Whether a message is to be skipped.
+    fn is_own(&self, info: &MessageInfo) -> bool {
+        let participant = || self.rcl.parent.node.context().participant.get();
+        self.skips_own && participant().is_some_and(|own| own.has(info.publisher))
+    }
+
+    /// Takes the oldest message into `buffer`, also one to be skipped.
+    fn take_any(&self, buffer: &mut Buffer) -> Result<Option<MessageInfo>, RosError> {
         let mut info = ffi::rmw_message_info_t::default();
         // SAFETY: the subscription is initialized, buffer and info are borrowed exclusively, and
         // no other take runs.
@@ -153,34 +165,50 @@ impl SubscriptionEndpoint {
                 none,
             )
         };
-        self.taken(code, &info)
+        let none = ffi::RCL_RET_SUBSCRIPTION_TAKE_FAILED;
+        let is_some = self.rcl.check_some(code, none, "take from")?;
+        Ok(is_some.then(|| MessageInfo::from_rmw(&info)))
     }
 }
 
 /// A subscription to a message type that is known by its table.
 pub struct ErasedSubscription {
     endpoint: SubscriptionEndpoint,
-    native: Native,
-    buffer: Option<Buffer>,
+    buffer: Buffer,
+    table: &'static CdrType,
 }
 
 impl ErasedSubscription {
     /// A subscription to `topic`, which may be relative to the node.
     ///
     /// # Errors
-    /// For an invalid name, a quality of service that the middleware does not have, and after a
-    /// shutdown.
+    /// For a type that the sourced ROS does not have or defines in another way, an invalid name, a
+    /// quality of service that the middleware does not have, and after a shutdown.
     pub fn new(
         node: &Node,
-        table: &'static MessageType,
+        table: &'static CdrType,
         topic: &str,
         qos: &QoS,
         locals: Locals,
     ) -> Result<Self, RosError> {
-        let of_type = (&*table.name(), table.support());
+        let of_type = (table.name(), by_name_and_hash(table.name(), table.hash())?);
         let endpoint = SubscriptionEndpoint::new(node, topic, of_type, qos, locals)?;
-        let native = Native::new(table, &endpoint.rcl.entity)?;
-        Ok(Self { endpoint, native, buffer: None })
+        let buffer = Buffer::new(&endpoint.rcl.entity)?;
+        Ok(Self { endpoint, buffer, table })
+    }
+
+    /// A subscription to [`RawMessage`](ringspin_messages::RawMessage)s of the type `type_name`.
+    pub(crate) fn raw(
+        node: &Node,
+        type_name: &str,
+        topic: &str,
+        qos: &QoS,
+        locals: Locals,
+    ) -> Result<Self, RosError> {
+        let of_type = (type_name, by_name(type_name)?);
+        let endpoint = SubscriptionEndpoint::new(node, topic, of_type, qos, locals)?;
+        let buffer = Buffer::new(&endpoint.rcl.entity)?;
+        Ok(Self { endpoint, buffer, table: CdrType::raw() })
     }
 
     /// Takes the oldest message, if there is one, into `slot`: an `Option` of the Rust type that
@@ -190,18 +218,14 @@ impl ErasedSubscription {
     /// For a slot of another type (no message is taken), after a shutdown, and for a message that
     /// cannot be read: that one is then gone.
     pub fn take(&mut self, slot: &mut dyn Any) -> Result<Option<MessageInfo>, RosError> {
-        let rcl = &self.endpoint.rcl;
-        self.native.check_slot(slot, &rcl.entity)?;
-        let mut info = ffi::rmw_message_info_t::default();
-        // SAFETY: the subscription is initialized, the C struct is of its type and borrowed
-        // exclusively, and so is the one right to take.
-        let code = unsafe {
-            let none = std::ptr::null_mut();
-            ffi::rcl_take(rcl.pointer(), self.native.as_ptr(), &mut info, none)
-        };
-        let taken = self.endpoint.taken(code, &info)?;
+        let entity = &self.endpoint.rcl.entity;
+        if !self.table.fits_slot(slot) {
+            return Err(RosError::OtherType { entity: entity.text() });
+        }
+        let taken = self.endpoint.take_serialized(&mut self.buffer)?;
         if taken.is_some() {
-            self.native.read(slot, &rcl.entity)?;
+            let read = self.table.read(self.buffer.bytes(), slot);
+            read.map_err(|error| misfit(entity, &error))?;
         }
         Ok(taken)
     }
@@ -211,12 +235,8 @@ impl ErasedSubscription {
     /// # Errors
     /// After a shutdown.
     pub fn take_serialized(&mut self) -> Result<Option<(Vec<u8>, MessageInfo)>, RosError> {
-        let buffer = match &mut self.buffer {
-            Some(buffer) => buffer,
-            none => none.insert(Buffer::new(&self.endpoint.rcl.entity)?),
-        };
-        let taken = self.endpoint.take_serialized(buffer)?;
-        Ok(taken.map(|info| (buffer.bytes().to_vec(), info)))
+        let taken = self.endpoint.take_serialized(&mut self.buffer)?;
+        Ok(taken.map(|info| (self.buffer.bytes().to_vec(), info)))
     }
 }
 
@@ -232,9 +252,9 @@ impl<T: RosMessage> Subscription<T> {
     /// Same as [`ErasedSubscription::new`].
     ///
     /// # Errors
-    /// As there.
+    /// The same ones.
     pub fn new(node: &Node, topic: &str, qos: &QoS, locals: Locals) -> Result<Self, RosError> {
-        let inner = ErasedSubscription::new(node, MessageType::of::<T>(), topic, qos, locals)?;
+        let inner = ErasedSubscription::new(node, CdrType::of::<T>(), topic, qos, locals)?;
         Ok(Self { inner, message: PhantomData })
     }
 
@@ -251,7 +271,7 @@ impl<T: RosMessage> Subscription<T> {
     /// The errors of [`ErasedSubscription::take_serialized`].
     ///
     /// # Errors
-    /// As there.
+    /// The same ones.
     pub fn take_serialized(&mut self) -> Result<Option<(Vec<u8>, MessageInfo)>, RosError> {
         self.inner.take_serialized()
     }

@@ -1,50 +1,33 @@
-//! Type supports: their names, the descriptions of their C structs, and the search by name.
+//! Type supports: the search by name, and the descriptions of their C structs.
 
 use super::error::{RosError, forget};
 use libloading::Library;
-use r2r_rcl::{self as ffi, rosidl_message_type_support_t};
-use std::ffi::CStr;
-use std::path::PathBuf;
+use r2r_rcl::{self as ffi, rosidl_message_type_support_t, rosidl_service_type_support_t};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
-/// The names, written by build.rs.
-mod generated {
-    include!(concat!(env!("OUT_DIR"), "/names.rs"));
-}
-
-/// The names of all types that this program was built with, such as `std_msgs/msg/String`.
-pub fn type_names() -> impl Iterator<Item = &'static str> {
-    generated::NAMES.iter().copied()
-}
-
-/// The description of a C struct field by field.
-pub(super) type Members = ffi::rosidl_typesupport_introspection_c__MessageMembers_s;
-
-/// The description of one field.
-pub(super) type Member = ffi::rosidl_typesupport_introspection_c__MessageMember_s;
-
-/// The number of wide text in rosidl_typesupport_introspection_c/field_types.h.
-pub(super) const WIDE_TEXT: u8 = 17;
-
-/// The fields of a message.
-pub(super) fn fields_of(members: &Members) -> &[Member] {
-    if members.member_count_ == 0 {
-        return &[];
+/// The names of the message, service and action types of the sourced ROS, such as
+/// `std_msgs/msg/String`, in alphabetical order. It reads the index of each prefix.
+pub fn type_names() -> Vec<String> {
+    let mut names = BTreeSet::new();
+    for index in prefixes().map(|p| p.join("share/ament_index/resource_index/rosidl_interfaces")) {
+        for package in index.read_dir().into_iter().flatten().flatten() {
+            let text = std::fs::read_to_string(package.path()).unwrap_or_default();
+            let package = package.file_name().to_string_lossy().into_owned();
+            let names_of = text.lines().filter_map(|line| line.rsplit_once('.'));
+            names.extend(names_of.map(|(name, _)| format!("{package}/{name}")));
+        }
     }
-    // SAFETY: the description is a static of the type's library, with so many fields.
-    unsafe { std::slice::from_raw_parts(members.members_, members.member_count_ as usize) }
+    names.into_iter().collect()
 }
 
-/// The description of the messages in a field of messages.
-pub(super) fn inner(member: &Member) -> Option<&'static Members> {
-    // SAFETY: a field that is a message has the type support of it, a static.
-    unsafe { member.members_.as_ref() }.and_then(members_of)
+fn prefixes() -> impl Iterator<Item = PathBuf> {
+    let prefixes = std::env::var_os("AMENT_PREFIX_PATH").unwrap_or_default();
+    std::env::split_paths(&prefixes).collect::<Vec<_>>().into_iter()
 }
 
-/// The name of a field.
-pub(super) fn field_name(member: &Member) -> &str {
-    // SAFETY: the name is a static string that ends with NUL.
-    unsafe { CStr::from_ptr(member.name_) }.to_str().unwrap_or_default()
-}
+/// The description of a C struct.
+pub(super) type Members = ffi::rosidl_typesupport_introspection_c__MessageMembers_s;
 
 /// The description of the C struct of `support`; `None` where its library is not installed.
 pub(super) fn members_of(support: &rosidl_message_type_support_t) -> Option<&'static Members> {
@@ -61,33 +44,97 @@ pub(super) fn members_of(support: &rosidl_message_type_support_t) -> Option<&'st
     }
 }
 
-/// The name of a message type, such as `std_msgs/msg/String`.
-pub(super) fn name_of(support: &rosidl_message_type_support_t) -> String {
-    let Some(members) = members_of(support) else { return "unknown type".into() };
-    // SAFETY: both are static strings of the type's library.
-    let [space, name] = [members.message_namespace_, members.message_name_]
-        .map(|text| unsafe { CStr::from_ptr(text) }.to_string_lossy());
-    format!("{}/{name}", space.replace("__", "/"))
+/// A struct that a library of a package has for each of its types.
+pub(super) trait TypeSupport: Sized + 'static {
+    /// The kinds of interfaces that have one.
+    const KINDS: &[&str];
+    /// The name of the function that returns one begins like this.
+    const FUNCTION: &str;
+
+    /// The hash of the type's definition; `None` for a ROS before Iron.
+    fn hash(&self) -> Option<String>;
 }
 
-/// The type support of the message type `name`: from this program, or else from the library of its
-/// package, where also the messages of services and actions are.
+impl TypeSupport for rosidl_message_type_support_t {
+    const KINDS: &[&str] = &["msg", "srv", "action"];
+    const FUNCTION: &str = "rosidl_typesupport_c__get_message_type_support_handle__";
+
+    #[cfg(has_type_hashes)]
+    fn hash(&self) -> Option<String> {
+        // SAFETY: the function belongs to this type support; what it finds is a static of the
+        // type's library, which stays loaded.
+        unsafe { self.get_type_hash_func?(self).as_ref() }.map(hash_text)
+    }
+
+    #[cfg(not(has_type_hashes))]
+    fn hash(&self) -> Option<String> {
+        None
+    }
+}
+
+impl TypeSupport for rosidl_service_type_support_t {
+    const KINDS: &[&str] = &["srv", "action"];
+    const FUNCTION: &str = "rosidl_typesupport_c__get_service_type_support_handle__";
+
+    #[cfg(has_type_hashes)]
+    fn hash(&self) -> Option<String> {
+        // SAFETY: as for a message.
+        unsafe { self.get_type_hash_func?(self).as_ref() }.map(hash_text)
+    }
+
+    #[cfg(not(has_type_hashes))]
+    fn hash(&self) -> Option<String> {
+        None
+    }
+}
+
+#[cfg(has_type_hashes)]
+fn hash_text(hash: &ffi::rosidl_type_hash_t) -> String {
+    let digits: String = hash.value.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("RIHS{:02}_{digits}", hash.version)
+}
+
+/// The type support of the message or service type `name`, from the library of its package, where
+/// also the messages and services of actions are.
 ///
 /// # Errors
 /// [`RosError::UnknownType`], with what is known.
-pub(super) fn by_name(name: &str) -> Result<&'static rosidl_message_type_support_t, RosError> {
-    if let Ok(message) = r2r::WrappedNativeMsgUntyped::new_from(name) {
-        return Ok(message.ts);
-    }
+pub(super) fn by_name<S: TypeSupport>(name: &str) -> Result<&'static S, RosError> {
     let parts: Vec<_> = name.split('/').collect();
     let is_word = |part: &&str| {
         !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
     };
     match parts[..] {
-        [package, kind @ ("msg" | "srv" | "action"), last] if parts.iter().all(is_word) => {
-            load(name, package, &format!("{package}__{kind}__{last}"))
+        [package, kind, last] if S::KINDS.contains(&kind) && parts.iter().all(is_word) => {
+            let symbol = format!("{}{package}__{kind}__{last}", S::FUNCTION);
+            load(package, &symbol).map_err(|reason| unknown(name, S::KINDS[0], reason))
         }
-        _ => Err(unknown(name, "a type is named as in std_msgs/msg/String".into())),
+        _ => {
+            let example =
+                if S::KINDS[0] == "msg" { "std_msgs/msg/String" } else { "std_srvs/srv/SetBool" };
+            let reason = format!("a type is named as in {example}");
+            Err(unknown(name, S::KINDS[0], reason))
+        }
+    }
+}
+
+/// The same, checked to be of a definition with `hash`, such as `RIHS01_7d9a...`. A ROS before Iron
+/// has no hashes, and any `hash` is right.
+///
+/// # Errors
+/// [`RosError::UnknownType`], [`RosError::OtherDefinition`].
+pub(super) fn by_name_and_hash<S: TypeSupport>(
+    name: &str,
+    hash: &str,
+) -> Result<&'static S, RosError> {
+    let support = by_name::<S>(name)?;
+    match support.hash() {
+        Some(installed) if installed != hash => Err(RosError::OtherDefinition {
+            name: name.into(),
+            program: hash.into(),
+            installed: installed.into(),
+        }),
+        _ => Ok(support),
     }
 }
 
@@ -97,14 +144,7 @@ pub(super) fn by_name(name: &str) -> Result<&'static rosidl_message_type_support
 /// # Errors
 /// [`RosError::UnknownType`], [`RosError::OtherDefinition`].
 pub fn check_type_hash(name: &str, hash: &str) -> Result<(), RosError> {
-    match type_hash(name)? {
-        Some(installed) if installed != hash => Err(RosError::OtherDefinition {
-            name: name.into(),
-            program: hash.into(),
-            installed: installed.into(),
-        }),
-        _ => Ok(()),
-    }
+    by_name_and_hash::<rosidl_message_type_support_t>(name, hash).map(drop)
 }
 
 /// The hash of the message type `name` in the sourced ROS; `None` for a ROS before Iron.
@@ -112,66 +152,53 @@ pub fn check_type_hash(name: &str, hash: &str) -> Result<(), RosError> {
 /// # Errors
 /// [`RosError::UnknownType`].
 pub fn type_hash(name: &str) -> Result<Option<String>, RosError> {
-    by_name(name).map(hash_of)
+    by_name::<rosidl_message_type_support_t>(name).map(TypeSupport::hash)
 }
 
-#[cfg(has_type_hashes)]
-fn hash_of(support: &rosidl_message_type_support_t) -> Option<String> {
-    let get = support.get_type_hash_func?;
-    // SAFETY: the function belongs to this type support; what it finds is a static of the type's
-    // library, which stays loaded.
-    let hash = unsafe { get(support).as_ref() }?;
-    let digits: String = hash.value.iter().map(|byte| format!("{byte:02x}")).collect();
-    Some(format!("RIHS{:02}_{digits}", hash.version))
-}
-
-#[cfg(not(has_type_hashes))]
-fn hash_of(_: &rosidl_message_type_support_t) -> Option<String> {
-    None
-}
-
-/// From the library of the package, where it is called `symbol`.
-fn load(
-    name: &str,
-    package: &str,
-    symbol: &str,
-) -> Result<&'static rosidl_message_type_support_t, RosError> {
+/// The result of `symbol`, a function of the library of `package`.
+fn load<S: TypeSupport>(package: &str, symbol: &str) -> Result<&'static S, String> {
     let file = format!("lib{package}__rosidl_typesupport_c.so");
-    let symbol = format!("rosidl_typesupport_c__get_message_type_support_handle__{symbol}");
-    let prefixes = std::env::var_os("AMENT_PREFIX_PATH").unwrap_or_default();
-    let places = std::env::split_paths(&prefixes).map(|prefix| prefix.join("lib").join(&file));
+    let places = prefixes().map(|prefix| prefix.join("lib").join(&file));
     let places = places.filter(|path| path.is_file()).chain([PathBuf::from(&file)]);
     let mut reason = String::new();
     for place in places {
-        // SAFETY: what a library of a ROS package does when it is loaded is to register its types;
-        // the symbol is that of a function without arguments, by rosidl's own naming.
-        let found = unsafe {
-            Library::new(&place).and_then(|library| {
-                type Get = unsafe extern "C" fn() -> *const rosidl_message_type_support_t;
-                let support = library.get::<Get>(symbol.as_bytes())?();
-                std::mem::forget(library); // Type supports live as long as the program.
-                Ok(support.as_ref())
-            })
-        };
-        match found {
+        match load_from(&place, symbol) {
             Ok(Some(support)) => return Ok(support),
             Ok(None) => reason = format!("{} has it not", place.display()),
             Err(error) => reason = error.to_string(),
         }
     }
-    Err(unknown(name, reason))
+    Err(reason)
 }
 
-fn unknown(name: &str, reason: String) -> RosError {
+fn load_from<S: TypeSupport>(
+    library: &Path,
+    symbol: &str,
+) -> Result<Option<&'static S>, libloading::Error> {
+    // SAFETY: what a library of a ROS package does when it is loaded is to register its types; the
+    // symbol is that of a function without arguments that returns a static `S`, by rosidl's own
+    // naming.
+    unsafe {
+        let library = Library::new(library)?;
+        type Get<S> = unsafe extern "C" fn() -> *const S;
+        let support = library.get::<Get<S>>(symbol.as_bytes())?();
+        std::mem::forget(library); // Type supports live as long as the program.
+        Ok(support.as_ref())
+    }
+}
+
+fn unknown(name: &str, kind: &str, reason: String) -> RosError {
     let package = name.split('/').next().unwrap_or_default();
-    let kinds = type_names().filter(|known| known.starts_with(&format!("{package}/msg/")));
-    let kinds: Vec<_> = kinds.collect();
-    let known = if kinds.is_empty() {
-        let mut packages: Vec<_> = type_names().filter_map(|n| n.split('/').next()).collect();
+    let all = type_names();
+    let of_package = format!("{package}/{kind}/");
+    let types: Vec<_> =
+        all.iter().map(String::as_str).filter(|known| known.starts_with(&of_package)).collect();
+    let known = if types.is_empty() {
+        let mut packages: Vec<_> = all.iter().filter_map(|name| name.split('/').next()).collect();
         packages.dedup();
         format!("source the workspace of package {package:?}; known are {}", packages.join(", "))
     } else {
-        format!("the package has {}", kinds.join(", "))
+        format!("the package has {}", types.join(", "))
     };
     RosError::UnknownType { name: name.into(), reason: reason.into(), known: known.into() }
 }

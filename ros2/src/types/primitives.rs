@@ -1,58 +1,42 @@
 //! Rust's own numbers, `bool` and `String`, as the messages of `std_msgs` that have one such field.
 
-use crate::rcl::{Mapping, MessageType, RosMessage};
-use r2r::std_msgs::msg;
+use ringspin_messages::cdr::{self, CdrError};
+use ringspin_messages::std_msgs::msg;
+use ringspin_messages::{CdrMapping, CdrType, RosMessage, RosType};
+use std::marker::PhantomData;
 
-macro_rules! primitives {
-    ($($mapping:ident: $rust:ty as $wire:ident),* $(,)?) => {
-        $(
-            enum $mapping {}
+/// A message with the serialization of its one field, a `T`.
+struct Field<T, M>(PhantomData<(T, M)>);
 
-            impl Mapping for $mapping {
-                type Rust = $rust;
-                type Wire = msg::$wire;
+impl<T, M> CdrMapping for Field<T, M>
+where
+    T: serde::Serialize + serde::de::DeserializeOwned + Send + Sync + 'static,
+    M: RosMessage,
+{
+    type Rust = T;
+    const ROS_TYPE: RosType = RosType::of::<M>();
 
-                fn to_wire(value: &$rust, wire: &mut <msg::$wire as RosMessage>::Native) {
-                    wire.data = *value;
-                }
-
-                fn from_wire(wire: &<msg::$wire as RosMessage>::Native) -> $rust {
-                    wire.data
-                }
-            }
-        )*
-
-        /// The tables of these types.
-        pub(super) static MESSAGES: &[&MessageType] =
-            &[$(MessageType::mapped::<$mapping>(),)* MessageType::mapped::<AsString>()];
-    };
-}
-
-primitives! {
-    AsBool: bool as Bool,
-    AsInt8: i8 as Int8,
-    AsInt16: i16 as Int16,
-    AsInt32: i32 as Int32,
-    AsInt64: i64 as Int64,
-    AsUInt8: u8 as UInt8,
-    AsUInt16: u16 as UInt16,
-    AsUInt32: u32 as UInt32,
-    AsUInt64: u64 as UInt64,
-    AsFloat32: f32 as Float32,
-    AsFloat64: f64 as Float64,
-}
-
-enum AsString {}
-
-impl Mapping for AsString {
-    type Rust = String;
-    type Wire = msg::String;
-
-    fn to_wire(value: &String, wire: &mut <msg::String as RosMessage>::Native) {
-        wire.data.assign(value);
+    fn write(value: &T, bytes: &mut Vec<u8>) -> Result<(), CdrError> {
+        cdr::write(value, bytes)
     }
 
-    fn from_wire(wire: &<msg::String as RosMessage>::Native) -> String {
-        wire.data.to_str().to_owned()
+    fn read(bytes: &[u8]) -> Result<T, CdrError> {
+        cdr::from_bytes(bytes)
     }
 }
+
+/// The tables of these types.
+pub(super) static MESSAGES: &[&CdrType] = &[
+    CdrType::mapped::<Field<bool, msg::Bool>>(),
+    CdrType::mapped::<Field<i8, msg::Int8>>(),
+    CdrType::mapped::<Field<i16, msg::Int16>>(),
+    CdrType::mapped::<Field<i32, msg::Int32>>(),
+    CdrType::mapped::<Field<i64, msg::Int64>>(),
+    CdrType::mapped::<Field<u8, msg::UInt8>>(),
+    CdrType::mapped::<Field<u16, msg::UInt16>>(),
+    CdrType::mapped::<Field<u32, msg::UInt32>>(),
+    CdrType::mapped::<Field<u64, msg::UInt64>>(),
+    CdrType::mapped::<Field<f32, msg::Float32>>(),
+    CdrType::mapped::<Field<f64, msg::Float64>>(),
+    CdrType::mapped::<Field<String, msg::String>>(),
+];

@@ -1,12 +1,13 @@
 //! Errors name the operation, the entity and the way out.
 
 use crate::{Heard, LONG, context, domain, node, options, unique, wait};
-use r2r::{std_msgs, std_srvs, test_msgs};
 use ringspin_executor::QoS;
+use ringspin_messages::{CdrType, std_msgs, std_srvs};
 use ringspin_ros2::rcl::{
-    Client, Context, ContextOptions, ErasedPublisher, ErasedSubscription, Locals, MessageType,
-    Node, NodeOptions, Publisher, RawPublisher, RosError, Service, Subscription,
+    Client, Context, ContextOptions, ErasedPublisher, ErasedSubscription, Locals, Node,
+    NodeOptions, Publisher, RawPublisher, RosError, Service, Subscription,
 };
+use ringspin_test_msgs::test_msgs;
 
 /// The text of an error, with all of `parts` in it.
 fn says<T>(result: Result<T, RosError>, parts: &[&str]) {
@@ -55,22 +56,30 @@ fn messages_that_do_not_fit_their_type_are_refused_and_the_next_one_goes() {
     let qos = QoS::default();
     let publisher = Publisher::<std_msgs::msg::String>::new(&node, &topic, &qos).unwrap();
     let nul = std_msgs::msg::String { data: "a\0b".into() };
-    says(publisher.publish(&nul), &[&topic, "data has a NUL character at byte 1", "mend it"]);
+    says(
+        publisher.publish(&nul),
+        &[&topic, "data: a string has a NUL character at byte 1", "mend it"],
+    );
     publisher.publish(&std_msgs::msg::String { data: "fine".into() }).unwrap();
 
     let bounded =
         Publisher::<test_msgs::msg::BoundedSequences>::new(&node, "bounded", &qos).unwrap();
     let long = test_msgs::msg::BoundedSequences { int32_values: vec![0; 4], ..Default::default() };
-    says(bounded.publish(&long), &["/bounded", "int32_values has 4 elements, and may have 3"]);
+    says(
+        bounded.publish(&long),
+        &["/bounded", "`int32_values` of test_msgs/msg/BoundedSequences has length 4", "at most 3"],
+    );
     let arrays = Publisher::<test_msgs::msg::Arrays>::new(&node, "arrays", &qos).unwrap();
     let short = test_msgs::msg::Arrays { bool_values: vec![true; 2], ..Default::default() };
-    says(arrays.publish(&short), &["/arrays", "bool_values has 2 elements, and needs 3"]);
+    says(
+        arrays.publish(&short),
+        &["/arrays", "`bool_values` of test_msgs/msg/Arrays has length 2", "exactly 3"],
+    );
     arrays.publish(&test_msgs::msg::Arrays::default()).unwrap();
 }
 
-/// The panics of r2r are not caught here but avoided: with `panic = "abort"` they end the program.
 #[test]
-fn misfits_are_found_before_r2r_copies_them() {
+fn strings_that_ros_would_cut_off_are_refused() {
     use test_msgs::msg::{MultiNested, Nested, Strings, UnboundedSequences, WStrings};
     let node = node("walked");
     let qos = QoS::default();
@@ -78,11 +87,17 @@ fn misfits_are_found_before_r2r_copies_them() {
     let mut message = UnboundedSequences { string_values: vec!["a".into()], ..Default::default() };
     publisher.publish(&message).unwrap();
     message.string_values.push("b\0".into());
-    says(publisher.publish(&message), &["/walk", "string_values[1] has a NUL character at byte 1"]);
+    says(
+        publisher.publish(&message),
+        &["/walk", "string_values[1]: a string has a NUL character at byte 1"],
+    );
     let deep = Publisher::<MultiNested>::new(&node, "deep", &qos).unwrap();
     let mut message = MultiNested::default();
     message.array_of_arrays[2].string_values[1] = "\0".into();
-    says(deep.publish(&message), &["array_of_arrays[2].string_values[1] has a NUL character"]);
+    says(
+        deep.publish(&message),
+        &["array_of_arrays[2].string_values[1]: a string has a NUL character"],
+    );
     // In 16-bit text, which has a length of its own, NUL is a character like any other.
     let wide = Publisher::<WStrings>::new(&node, "wide", &qos).unwrap();
     wide.publish(&WStrings { wstring_value: "a\0b".into(), ..Default::default() }).unwrap();
@@ -103,7 +118,11 @@ fn bounds_of_text_and_of_sequences_of_messages_hold() {
     strings.publish(&text(22)).unwrap();
     says(
         strings.publish(&text(23)),
-        &["/strings", "bounded_string_value has a length of 23", "22"],
+        &[
+            "/strings",
+            "`bounded_string_value` of test_msgs/msg/Strings has length 23",
+            "at most 22",
+        ],
     );
     let bounded =
         Publisher::<test_msgs::msg::BoundedSequences>::new(&node, "bounded", &qos).unwrap();
@@ -112,13 +131,16 @@ fn bounds_of_text_and_of_sequences_of_messages_hold() {
         ..Default::default()
     };
     bounded.publish(&many(3)).unwrap();
-    says(bounded.publish(&many(4)), &["basic_types_values has 4 elements, and may have 3"]);
+    says(
+        bounded.publish(&many(4)),
+        &["`basic_types_values` of test_msgs/msg/BoundedSequences has length 4", "at most 3"],
+    );
     let nested = Publisher::<test_msgs::msg::MultiNested>::new(&node, "nested", &qos).unwrap();
     let mut message = test_msgs::msg::MultiNested::default();
     nested.publish(&message).unwrap();
     message.unbounded_sequence_of_bounded_sequences = vec![many(3), many(5)];
-    let place = "unbounded_sequence_of_bounded_sequences[1].basic_types_values has 5 elements";
-    says(nested.publish(&message), &["/nested", place]);
+    let place = "unbounded_sequence_of_bounded_sequences[1].basic_types_values: ";
+    says(nested.publish(&message), &["/nested", place, "has length 5"]);
 }
 
 #[test]
@@ -130,7 +152,7 @@ fn values_that_a_rust_message_cannot_hold_are_errors() {
     let subscription = Subscription::new(&node, &topic, &QoS::default(), Locals::Deliver).unwrap();
     let mut heard = Heard::<std_msgs::msg::String>::new(subscription);
     wait(&node, "matched", || raw.subscription_count().unwrap() == 1);
-    // Not UTF-8; a length beyond the end, which Fast DDS itself drops; then one that is right.
+    // Not UTF-8; a length beyond the end; then one that is right.
     raw.publish_serialized(&[0, 1, 0, 0, 3, 0, 0, 0, b'a', 0xff, 0]).unwrap();
     raw.publish_serialized(&[0, 1, 0, 0, 0xff, 0xff, 0, 0, b'a', 0]).unwrap();
     raw.publish_serialized(&[0, 1, 0, 0, 2, 0, 0, 0, b'b', 0]).unwrap();
@@ -143,16 +165,17 @@ fn values_that_a_rust_message_cannot_hold_are_errors() {
         }
     }
     let texts: Vec<_> = outcomes.iter().map(|o| o.as_ref().unwrap_or_else(|e| e)).collect();
-    assert_eq!(texts.len(), 2, "{texts:?}");
-    assert!(texts[0].contains(&topic) && texts[0].contains("data is no UTF-8"), "{texts:?}");
-    assert_eq!(texts[1], "b");
+    assert_eq!(texts.len(), 3, "{texts:?}");
+    assert!(texts[0].contains(&topic) && texts[0].contains("UTF-8"), "{texts:?}");
+    assert!(texts[1].contains(&topic) && texts[1].contains("damaged"), "{texts:?}");
+    assert_eq!(texts[2], "b");
 }
 
 #[test]
 fn another_rust_type_is_refused() {
     let node = node("typed");
     let topic = unique("typed");
-    let table = MessageType::of::<std_msgs::msg::Int32>();
+    let table = CdrType::of::<std_msgs::msg::Int32>();
     let qos = QoS::default();
     let publisher = ErasedPublisher::new(&node, table, &topic, &qos).unwrap();
     says(publisher.publish(&std_msgs::msg::Int64::default()), &[&topic, "another type"]);

@@ -1,8 +1,8 @@
 //! The events of quality of service.
 
 use crate::{LONG, Peer, node, unique, wait};
-use r2r::std_msgs::msg::Int32;
 use ringspin_executor::QoS;
+use ringspin_messages::std_msgs::msg::Int32;
 use ringspin_ros2::rcl::{
     Event, Locals, Node, Publisher, PublisherEvent, QosEvent, Subscription, SubscriptionEvent,
 };

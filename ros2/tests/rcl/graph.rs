@@ -1,8 +1,8 @@
 //! Nodes, topics and services of the graph.
 
 use crate::{Peer, context, node, options, unique, wait};
-use r2r::std_msgs::msg::Int32;
 use ringspin_executor::{Durability, QoS, Reliability};
+use ringspin_messages::std_msgs::msg::Int32;
 use ringspin_ros2::rcl::{
     Client, Context, Locals, Node, NodeOptions, Publisher, Service, Subscription,
 };
@@ -57,7 +57,7 @@ fn nodes_topics_and_endpoints_are_seen_both_ways() {
 
 #[test]
 fn services_are_listed() {
-    use r2r::std_srvs::srv::Empty;
+    use ringspin_messages::std_srvs::srv::Empty;
     let node = node("lister");
     let name = unique("listed");
     let _service = Service::<Empty::Service>::new(&node, &name, &QoS::services()).unwrap();

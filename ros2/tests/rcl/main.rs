@@ -19,9 +19,10 @@ mod types;
 mod volume;
 
 use peer::{Peer, domain, unique};
+use ringspin_messages::RosMessage;
 use ringspin_ros2::rcl::fast_dds::Profile;
 use ringspin_ros2::rcl::{
-    Context, ContextOptions, MessageInfo, Node, NodeOptions, Reach, RosMessage, Subscription,
+    Context, ContextOptions, MessageInfo, Node, NodeOptions, Reach, Subscription,
 };
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;

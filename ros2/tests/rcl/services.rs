@@ -1,10 +1,11 @@
 //! Services, asked and answered by the peer, and by ourselves.
 
 use crate::{LONG, Peer, node, unique, wait};
-use r2r::std_srvs::srv::SetBool;
-use r2r::test_msgs::srv::BasicTypes;
 use ringspin_executor::QoS;
-use ringspin_ros2::rcl::{Client, RequestId, RosService, Service};
+use ringspin_messages::std_srvs::srv::SetBool;
+use ringspin_messages::{RosService, cdr};
+use ringspin_ros2::rcl::{Client, RawClient, RawService, RequestId, RosError, Service};
+use ringspin_test_msgs::test_msgs::srv::BasicTypes;
 use serde_json::json;
 use std::sync::mpsc::{Receiver, channel};
 
@@ -111,4 +112,71 @@ fn answers_may_come_in_any_order_and_from_any_thread() {
     }
     drop(service);
     wait(&there, "the service is gone", || !client.is_available().unwrap());
+}
+
+#[test]
+fn bytes_of_a_type_known_by_name_go_both_ways() {
+    let node = node("raw_server");
+    let mut peer = Peer::start("raw_caller");
+    let kind = "std_srvs/srv/SetBool";
+    let (ours, theirs) = (unique("raw_ours"), unique("raw_theirs"));
+    let service = RawService::new(&node, kind, &ours, &QoS::services()).unwrap();
+    let (ring, bell) = channel();
+    service.on_new_request(move |count| ring.send(count).unwrap()).unwrap();
+    let call = json!({"do": "call", "name": ours, "type": kind, "value": {"data": true}});
+    let call = peer.tell(call);
+    let (request, id) = loop {
+        match service.take_request_serialized().unwrap() {
+            Some(taken) => break taken,
+            None => bell.recv_timeout(LONG).map(drop).expect("a request comes"),
+        }
+    };
+    // Bytes after the message are ignored: Fast DDS estimates lengths.
+    assert_eq!(request[..5], [0, 1, 0, 0, 1]);
+    let response = SetBool::Response { success: true, message: "añ".into() };
+    let garbled = service.send_response_serialized(id, &[0, 1, 0, 0, 1, 0]);
+    assert!(garbled.unwrap_err().to_string().contains(&ours));
+    service.send_response_serialized(id, &cdr::to_bytes(&response).unwrap()).unwrap();
+    assert_eq!(peer.answer(call), json!({"success": true, "message": "añ"}));
+
+    let client = RawClient::new(&node, kind, &theirs, &QoS::services()).unwrap();
+    let (ring, bell) = channel();
+    client.on_new_response(move |count| ring.send(count).unwrap()).unwrap();
+    let answer = json!({"success": true, "message": "añ"});
+    peer.ask(json!({"do": "service", "name": theirs, "type": kind, "answer": answer}));
+    wait(&node, "the service is there", || client.is_available().unwrap());
+    peer.ask(json!({"do": "client_matched", "name": theirs}));
+    let number = client.send_request_serialized(&[0, 1, 0, 0, 1]).unwrap();
+    let taken = loop {
+        match client.take_response_serialized().unwrap() {
+            Some(taken) => break taken,
+            None => bell.recv_timeout(LONG).map(drop).expect("a response comes"),
+        }
+    };
+    assert_eq!(taken.0, number);
+    assert_eq!(cdr::from_bytes::<SetBool::Response>(&taken.1).unwrap(), response);
+}
+
+#[test]
+fn an_unknown_or_changed_service_type_is_refused() {
+    let node = node("unknown_service");
+    let refused = |kind: &str| match RawService::new(&node, kind, "s", &QoS::services()).err() {
+        Some(error @ RosError::UnknownType { .. }) => error.to_string(),
+        other => panic!("{kind}: {other:?}"),
+    };
+    assert!(refused("std_srvs/srv/SetBoo").contains("the package has std_srvs/srv/Empty, "));
+    assert!(refused("my_srvs/srv/Thing").contains("source the workspace of package"));
+    assert!(refused("std_msgs/msg/String").contains("as in std_srvs/srv/SetBool"));
+
+    struct Changed;
+    impl RosService for Changed {
+        const TYPE_NAME: &'static str = "std_srvs/srv/SetBool";
+        const TYPE_HASH: &'static str = "RIHS01_0000";
+        type Request = SetBool::Request;
+        type Response = SetBool::Response;
+        type Event = SetBool::Event;
+    }
+    let error = Client::<Changed>::new(&node, "s", &QoS::services()).err().unwrap().to_string();
+    assert!(error.contains("RIHS01_0000"), "{error}");
+    assert!(error.contains(<SetBool::Service as RosService>::TYPE_HASH), "{error}");
 }

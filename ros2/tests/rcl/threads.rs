@@ -1,9 +1,9 @@
 //! Many threads at once: nothing deadlocks, whatever is made, freed, asked and logged meanwhile.
 
 use crate::{context, unique};
-use r2r::std_msgs::msg::Int32;
-use r2r::std_srvs::srv::Trigger;
 use ringspin_executor::QoS;
+use ringspin_messages::std_msgs::msg::Int32;
+use ringspin_messages::std_srvs::srv::Trigger;
 use ringspin_ros2::rcl::{
     Client, Context, Locals, LogLine, Node, NodeOptions, Publisher, PublisherEvent, Service,
     Severity, Subscription, log,

@@ -1,10 +1,11 @@
 //! Messages of every shape, both ways, and what QoS does to them.
 
 use crate::{Heard, Peer, context, node, node_with_profile, unique, wait};
-use r2r::{builtin_interfaces, sensor_msgs, std_msgs, test_msgs};
 use ringspin_executor::QoS;
+use ringspin_messages::{RosMessage, builtin_interfaces, sensor_msgs, std_msgs};
 use ringspin_ros2::rcl::fast_dds::Profile;
-use ringspin_ros2::rcl::{Locals, Node, NodeOptions, Publisher, RosMessage, Subscription};
+use ringspin_ros2::rcl::{Locals, Node, NodeOptions, Publisher, Subscription};
+use ringspin_test_msgs::test_msgs;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -27,8 +28,8 @@ where
     let publisher = Publisher::<T>::new(&node, &to, &QoS::default()).unwrap();
     let subscription = Subscription::<T>::new(&node, &from, &QoS::default(), Locals::Deliver);
     let mut heard = Heard::new(subscription.unwrap());
-    peer.ask(json!({"do": "subscribe", "topic": to, "type": T::type_name()}));
-    peer.ask(json!({"do": "publisher", "topic": from, "type": T::type_name()}));
+    peer.ask(json!({"do": "subscribe", "topic": to, "type": T::TYPE_NAME}));
+    peer.ask(json!({"do": "publisher", "topic": from, "type": T::TYPE_NAME}));
     peer.ask(json!({"do": "matched", "topic": from}));
     wait(&node, "the peer listens", || publisher.subscription_count().unwrap() == 1);
     for message in messages {

@@ -1,17 +1,22 @@
 //! The registry of types, and a message type of one's own.
 
 use crate::{node, unique, wait};
-use r2r::{std_msgs, std_srvs, test_msgs};
 use ringspin_executor::QoS;
 use ringspin_executor::action::messages::{
     CancelGoalRequest, CancelGoalResponse, FeedbackMessage, GetResultRequest, GetResultResponse,
     GoalStatusArray, SendGoalRequest, SendGoalResponse,
 };
-use ringspin_ros2::Types;
-use ringspin_ros2::action::FromRos;
-use ringspin_ros2::rcl::{
-    ErasedPublisher, ErasedSubscription, Locals, MessageInfo, RosMessage, RosService, Subscription,
+use ringspin_messages::cdr::{self, CdrError};
+use ringspin_messages::{
+    CdrMapping, CdrService, CdrType, GeneratedMessage, RosService, RosType, TypeVisitor, std_msgs,
+    std_srvs, visit_types,
 };
+use ringspin_ros2::Types;
+use ringspin_ros2::rcl::{
+    ErasedPublisher, ErasedService, ErasedSubscription, Locals, MessageInfo, Node, Subscription,
+    check_type_hash, type_names,
+};
+use ringspin_test_msgs::test_msgs;
 use std::any::TypeId;
 
 /// A type that no generator knows: it goes as a `std_msgs/msg/Float64`.
@@ -20,42 +25,66 @@ struct Metres(f64);
 
 type Wire = std_msgs::msg::Float64;
 
-// SAFETY: type support, C struct and both functions are those of `Wire`.
-unsafe impl RosMessage for Metres {
-    type Native = <Wire as RosMessage>::Native;
-    fn type_support() -> &'static r2r_rcl::rosidl_message_type_support_t {
-        <Wire as RosMessage>::type_support()
+enum AsFloat {}
+
+impl CdrMapping for AsFloat {
+    type Rust = Metres;
+    const ROS_TYPE: RosType = RosType::of::<Wire>();
+
+    fn write(metres: &Metres, bytes: &mut Vec<u8>) -> Result<(), CdrError> {
+        cdr::write(&Wire { data: metres.0 }, bytes)
     }
-    fn create() -> *mut Self::Native {
-        <Wire as RosMessage>::create()
-    }
-    unsafe fn destroy(native: *mut Self::Native) {
-        // SAFETY: as the caller promises.
-        unsafe { <Wire as RosMessage>::destroy(native) }
-    }
-    fn to_native(&self, native: &mut Self::Native) {
-        native.data = self.0;
-    }
-    fn from_native(native: &Self::Native) -> Self {
-        Self(native.data)
+
+    fn read(bytes: &[u8]) -> Result<Metres, CdrError> {
+        Ok(Metres(cdr::from_bytes::<Wire>(bytes)?.data))
     }
 }
 
-/// A service of two types of one's own would be declared alike; this one renames a generated one.
-struct Switch;
+/// Checks each type against the sourced ROS.
+struct Sourced {
+    node: Node,
+    names: Vec<String>,
+    found: usize,
+}
 
-// SAFETY: type support and messages are those of SetBool.
-unsafe impl RosService for Switch {
-    type Request = std_srvs::srv::SetBool::Request;
-    type Response = std_srvs::srv::SetBool::Response;
-    fn type_support() -> &'static r2r_rcl::rosidl_service_type_support_t {
-        <std_srvs::srv::SetBool::Service as RosService>::type_support()
+impl Sourced {
+    /// Whether the sourced ROS has the package of type `name`.
+    fn has(&mut self, name: &str) -> bool {
+        let package = name.split_inclusive('/').next().unwrap();
+        let has = self.names.iter().any(|name| name.starts_with(package));
+        self.found += usize::from(has);
+        has
+    }
+}
+
+impl TypeVisitor for Sourced {
+    fn message<M: GeneratedMessage>(&mut self) {
+        if self.has(M::TYPE_NAME) {
+            check_type_hash(M::TYPE_NAME, M::TYPE_HASH).unwrap();
+        }
+    }
+
+    fn service<S: RosService>(&mut self) {
+        if self.has(S::TYPE_NAME) {
+            let name = unique(&S::TYPE_NAME.replace('/', "_"));
+            let table = CdrService::of::<S>();
+            ErasedService::new(&self.node, table, &name, &QoS::services()).unwrap();
+        }
     }
 }
 
 #[test]
-fn every_type_of_the_sourced_ros_is_known() {
-    let types = Types::installed();
+fn the_sourced_ros_has_the_same_definitions() {
+    let mut sourced = Sourced { node: node("sourced"), names: type_names(), found: 0 };
+    visit_types(&mut sourced);
+    ringspin_test_msgs::visit_types(&mut sourced);
+    assert!(sourced.found > 250, "{}", sourced.found);
+}
+
+#[test]
+fn every_common_type_is_known() {
+    let mut types = Types::installed();
+    ringspin_test_msgs::visit_types(&mut types);
     let name = |id| types.message(id).map(|table| table.name());
     assert_eq!(name(TypeId::of::<std_msgs::msg::String>()).unwrap(), "std_msgs/msg/String");
     let goal = TypeId::of::<test_msgs::action::Fibonacci::SendGoal::Request>();
@@ -74,11 +103,10 @@ fn every_type_of_the_sourced_ros_is_known() {
     assert_eq!(service.name(), "test_msgs/action/Fibonacci_GetResult");
     assert!(types.service(TypeId::of::<Response>(), TypeId::of::<Request>()).is_none());
 
-    let names: Vec<_> = ringspin_ros2::rcl::type_names().collect();
+    let names = type_names();
     for name in ["std_msgs/msg/String", "std_srvs/srv/SetBool", "test_msgs/action/Fibonacci"] {
-        assert!(names.contains(&name), "{name}");
+        assert!(names.iter().any(|known| known == name), "{name}");
     }
-    // Two names for each message would show that a generated path is wrong.
     let all = names.iter().filter(|name| name.contains("/msg/"));
     assert!(all.count() > 100);
 }
@@ -86,27 +114,29 @@ fn every_type_of_the_sourced_ros_is_known() {
 #[test]
 fn types_of_ones_own_are_added_to_a_copy() {
     let mine = TypeId::of::<Metres>();
-    let types = Types::installed().with::<Metres>();
+    let types = Types::installed().with_table(CdrType::mapped::<AsFloat>());
     assert_eq!(types.message(mine).unwrap().name(), "std_msgs/msg/Float64");
     assert!(Types::installed().message(mine).is_none());
     use std_srvs::srv::SetBool::{Request, Response};
-    let types = Types::none().with_service::<Switch>();
+    let types = Types::none().with_service::<std_srvs::srv::SetBool::Service>();
     let service = types.service(TypeId::of::<Request>(), TypeId::of::<Response>()).unwrap();
     assert_eq!(service.name(), "std_srvs/srv/SetBool");
     assert!(types.message(mine).is_none());
 }
 
 /// The name of the ROS service that goes by `Q` and `P`.
-fn service<Q: 'static, P: 'static>(types: &Types) -> Option<String> {
+fn service<Q: 'static, P: 'static>(types: &Types) -> Option<&'static str> {
     types.service(TypeId::of::<Q>(), TypeId::of::<P>()).map(|table| table.name())
 }
 
 #[test]
 fn an_action_is_services_and_topics() {
     use test_msgs::action::{Fibonacci, NestedMessage};
-    type Own = FromRos<Fibonacci::Action>;
-    type Other = FromRos<NestedMessage::Action>;
-    for types in [Types::installed(), Types::none().with_action::<Fibonacci::Action>()] {
+    type Own = Fibonacci::Action;
+    type Other = NestedMessage::Action;
+    let mut all = Types::installed();
+    ringspin_test_msgs::visit_types(&mut all);
+    for types in [all.clone(), Types::none().with_action::<Fibonacci::Action>()] {
         // One message of each service is the same for all actions.
         let send_goal = service::<SendGoalRequest<Own>, SendGoalResponse>(&types);
         assert_eq!(send_goal.unwrap(), "test_msgs/action/Fibonacci_SendGoal");
@@ -122,7 +152,7 @@ fn an_action_is_services_and_topics() {
         // A half of a service is no message of its own.
         assert!(types.message(TypeId::of::<SendGoalResponse>()).is_none());
     }
-    let send_goal = service::<SendGoalRequest<Other>, SendGoalResponse>(&Types::installed());
+    let send_goal = service::<SendGoalRequest<Other>, SendGoalResponse>(&all);
     assert_eq!(send_goal.unwrap(), "test_msgs/action/NestedMessage_SendGoal");
     let one = Types::none().with_action::<Fibonacci::Action>();
     assert!(service::<SendGoalRequest<Other>, SendGoalResponse>(&one).is_none());
@@ -132,7 +162,7 @@ fn an_action_is_services_and_topics() {
 fn a_type_of_ones_own_goes_over_the_wire() {
     let node = node("own_type");
     let topic = unique("own_type");
-    let types = Types::installed().with::<Metres>();
+    let types = Types::installed().with_table(CdrType::mapped::<AsFloat>());
     let table = types.message(TypeId::of::<Metres>()).unwrap();
     let qos = QoS::default();
     let publisher = ErasedPublisher::new(&node, table, &topic, &qos).unwrap();

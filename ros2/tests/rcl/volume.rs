@@ -1,8 +1,8 @@
 //! Many messages at once: depth is a promise.
 
 use crate::{Heard, Peer, node, unique, wait};
-use r2r::std_msgs::msg::Int64;
 use ringspin_executor::QoS;
+use ringspin_messages::std_msgs::msg::Int64;
 use ringspin_ros2::rcl::{Locals, Node, Publisher, Subscription};
 use serde_json::json;
 

@@ -91,15 +91,17 @@ fn pass_on(threads: usize, switches: u64) -> Duration {
             let pass = move || own.iter().try_for_each(|left| sender.send(left - 1));
             passing.push(thread::Builder::new().stack_size(64 << 10).spawn(pass).unwrap());
         }
-        first.send(threads as u64).unwrap();
-        receiver.recv().unwrap();
+        let pass = |switches| {
+            first.send(switches + threads as u64).unwrap();
+            while let Ok(left) = receiver.recv()
+                && left > threads as u64
+            {
+                first.send(left - 1).unwrap();
+            }
+        };
+        pass(3 * threads as u64); // in its first rounds, a thread touches memory for the first time
         let begin = real_time();
-        first.send(switches + threads as u64).unwrap();
-        while let Ok(left) = receiver.recv()
-            && left > threads as u64
-        {
-            first.send(left - 1).unwrap();
-        }
+        pass(switches);
         let took = real_time() - begin;
         drop(first);
         passing.into_iter().for_each(|thread| drop(thread.join()));
@@ -108,19 +110,24 @@ fn pass_on(threads: usize, switches: u64) -> Duration {
     took.expect("no thread waits for ever")
 }
 
+/// The rounds of a ring of threads in a sample, at least.
+const ROUNDS_MIN: u64 = 100;
+
 fn switch(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("switch");
     let measure = |threads| {
         move |bencher: &mut Bencher| {
-            // Whole rounds: the first thread sees the end of the time only once in each.
+            // Whole rounds: the first thread sees the end of the time only once in each. Many of
+            // them, so that the creation of threads leaves no trace in the caches.
             bencher.iter_custom(|switches| {
-                let made = switches.next_multiple_of(threads as u64);
+                let made =
+                    switches.max(ROUNDS_MIN * threads as u64).next_multiple_of(threads as u64);
                 pass_on(threads, made).mul_f64(switches as f64 / made as f64)
             });
         }
     };
     group.bench_function("two threads", measure(2));
-    group.bench_function("thousand threads", measure(1000));
+    group.sample_size(10).bench_function("thousand threads", measure(1000));
     group.finish();
 }
 

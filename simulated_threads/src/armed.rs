@@ -1,15 +1,20 @@
 //! A world for the whole program, from before `main`.
 
 use crate::settings::{self, Settings};
+use crate::trace::Trace;
 use crate::world::World;
-use crate::{backtrace, interpose, os, output, report, scheduler, watchdog};
+use crate::{backtrace, binary, interpose, os, output, report, scheduler, watchdog};
 use libc::{c_char, c_int, c_ulong};
 use std::ffi::CStr;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The world of the program, and the real time of its begin.
 static WORLD: OnceLock<(&'static World, Duration)> = OnceLock::new();
+
+/// Whether the layout of the address space is another one in each run.
+static ADDRESSES_ARE_RANDOM: AtomicBool = AtomicBool::new(false);
 
 /// Is called by the loader before `main`.
 #[used]
@@ -36,14 +41,31 @@ unsafe extern "C" fn begin(_: c_int, arguments: *const *const c_char, _: *const 
     // SAFETY: the loader passes the arguments of the program.
     unsafe { fix_addresses(arguments) };
     scheduler::register();
-    let world = World::new(settings, true, None, |stuck| backtrace::die(&stuck));
+    let world = World::new(settings, true, None, |stuck| {
+        WORLD.get().into_iter().for_each(|(world, _)| world.end_trace());
+        backtrace::die(&stuck)
+    });
     let world: &'static World = Box::leak(Box::new(world));
+    match Trace::from_environment() {
+        Ok(trace) => trace.into_iter().for_each(|trace| world.set_trace(trace)),
+        Err(problem) => output::die(&problem),
+    }
+    if let Some(duration) = world.settings().duration {
+        world.set_end(world.now().saturating_add(duration.as_nanos() as u64), finish);
+    }
     os::stay_on_this_core();
     watchdog::watch(world);
     let _ = WORLD.set((world, os::monotonic()));
     // SAFETY: a function of the process.
     unsafe { libc::atexit(end) };
     interpose::adopt(world);
+}
+
+/// Ends the program at the end of its time.
+fn finish() -> ! {
+    end();
+    // SAFETY: ends the process at once; no other thread runs, so none has to be waited for.
+    unsafe { libc::_exit(0) }
 }
 
 /// Whether the environment asks for a world.
@@ -65,13 +87,10 @@ fn is_asked_for() -> Result<bool, String> {
 extern "C" fn end() {
     let Some((world, begun)) = WORLD.get() else { return };
     let real = os::monotonic().saturating_sub(*begun);
-    let sockets = match world.sockets() {
-        0 => String::new(),
-        sockets => format!("; uncontrolled: {sockets} sockets"),
-    };
+    world.end_trace();
     output::say(&format!(
         "{} of simulated time in {:.3} s, seed {}, {} processors, {} threads, {} switches, digest \
-         {:016x}{sockets}",
+         {:016x}; uncontrolled: {}; {}; {}",
         report::Seconds(world.now()),
         real.as_secs_f64(),
         world.settings().seed,
@@ -79,7 +98,21 @@ extern "C" fn end() {
         world.threads(),
         world.switches(),
         world.digest(),
+        uncontrolled(world),
+        binary::describe_program(),
+        binary::describe_kernel(),
     ));
+}
+
+/// The parts of a run that another one may not repeat, in words.
+fn uncontrolled(world: &World) -> String {
+    let counted = [(world.sockets(), "sockets"), (world.children(), "child processes")];
+    let counted = counted.iter().filter(|(count, _)| *count > 0);
+    let mut all: Vec<_> = counted.map(|(count, what)| format!("{count} {what}")).collect();
+    if ADDRESSES_ARE_RANDOM.load(Ordering::Relaxed) {
+        all.push("addresses".into());
+    }
+    if all.is_empty() { "nothing".into() } else { all.join(", ") }
 }
 
 /// The variables by which a program knows that it was started anew, and that fill the environment.
@@ -118,6 +151,7 @@ unsafe fn fix_addresses(arguments: *const *const c_char) {
             libc::execv(c"/proc/self/exe".as_ptr(), arguments);
         }
     }
+    ADDRESSES_ARE_RANDOM.store(true, Ordering::Relaxed);
     output::say(
         "addresses are random here (`personality` is refused): what depends on them differs",
     );

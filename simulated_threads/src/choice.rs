@@ -3,7 +3,7 @@
 use crate::random::Random;
 use crate::wait::Nanos;
 use ringspin_executor::Time;
-use ringspin_modes::threads::ThreadDeviation;
+use ringspin_modes::threads::{ThreadDeviation, ThreadInfo};
 use ringspin_modes::{Deviation, Schedule};
 use std::collections::BTreeMap;
 
@@ -58,19 +58,19 @@ impl Priorities {
         Self { of: BTreeMap::new(), changes }
     }
 
-    fn highest(&mut self, threads: &[u64], random: &mut Random) -> usize {
+    fn highest(&mut self, threads: &[&ThreadInfo], random: &mut Random) -> usize {
         let mut priority =
             |thread| *self.of.entry(thread).or_insert_with(|| LOWERED + random.below(LOWERED));
-        let all = threads.iter().map(|thread| priority(*thread)).enumerate();
+        let all = threads.iter().map(|thread| priority(thread.number)).enumerate();
         all.max_by_key(|(_, priority)| *priority).map_or(0, |(n, _)| n)
     }
 
-    fn choose(&mut self, made: u64, threads: &[u64], random: &mut Random) -> usize {
+    fn choose(&mut self, made: u64, threads: &[&ThreadInfo], random: &mut Random) -> usize {
         let mut highest = self.highest(threads, random);
         while self.changes.first().is_some_and(|change| *change <= made) {
             self.changes.remove(0);
             // The later it is lowered, the lower it is.
-            self.of.insert(threads[highest], self.changes.len() as u64);
+            self.of.insert(threads[highest].number, self.changes.len() as u64);
             highest = self.highest(threads, random);
         }
         highest
@@ -97,9 +97,8 @@ impl Chooser {
         Self { order, random, choices: 0, instant: 0, made: 0, taken: Vec::new() }
     }
 
-    /// The index of the next thread among at least two, given by their numbers; `runs` if the first
-    /// one runs.
-    pub(crate) fn choose(&mut self, now: Nanos, threads: &[u64], runs: bool) -> usize {
+    /// The index of the next thread among at least two; `runs` if the first one runs.
+    pub(crate) fn choose(&mut self, now: Nanos, threads: &[&ThreadInfo], runs: bool) -> usize {
         if now != self.instant {
             (self.instant, self.choices) = (now, 0);
         }
@@ -116,7 +115,7 @@ impl Chooser {
         };
         if taken > 0 {
             let deviation = Deviation { time, choice, taken: taken as u32 };
-            let (thread, instead_of) = (threads[taken], threads[0]);
+            let (thread, instead_of) = (threads[taken].clone(), threads[0].clone());
             self.taken.push(ThreadDeviation { deviation, thread, instead_of });
         }
         self.choices += 1;
@@ -137,11 +136,4 @@ pub(crate) struct Choices {
     pub(crate) made: u64,
     /// Those that did not take the first candidate.
     pub(crate) taken: Vec<ThreadDeviation>,
-}
-
-impl Choices {
-    /// The deviations of the threads' order.
-    pub(crate) fn deviations(&self) -> Vec<Deviation> {
-        self.taken.iter().map(|taken| taken.deviation).collect()
-    }
 }

@@ -2,6 +2,7 @@
 
 use crate::choice::{Choices, Order};
 use crate::settings::Settings;
+use ringspin_modes::threads::ThreadDeviation;
 use ringspin_modes::{Deviation, Schedule, ScheduleError};
 use std::any::Any;
 use std::fmt;
@@ -84,7 +85,7 @@ impl Settings {
             let (choices, failure) = settings.run_once(&function, order);
             steps = steps.max(choices.made);
             if let Some(failure) = failure {
-                let found = settings.shrink(&function, n + 1, choices.deviations(), failure);
+                let found = settings.shrink(&function, n + 1, choices.taken, failure);
                 return Err(Box::new(found).into());
             }
         }
@@ -99,7 +100,8 @@ impl Settings {
         match failure {
             Some(failure) => {
                 let deviations = schedule.threads.len();
-                Err(Box::new(Found { runs: 1, deviations, schedule, failure }).into())
+                let threads = choices.taken;
+                Err(Box::new(Found { runs: 1, deviations, schedule, threads, failure }).into())
             }
             None if choices.taken.len() < schedule.threads.len() => {
                 Err(ExploreError::NotApplied(schedule.to_string()))
@@ -129,16 +131,17 @@ impl Settings {
         &self,
         function: &Function,
         runs: u64,
-        all: Vec<Deviation>,
+        mut threads: Vec<ThreadDeviation>,
         mut failure: String,
     ) -> Found {
-        let (deviations, seed) = (all.len(), Some(self.seed));
+        let (deviations, seed) = (threads.len(), Some(self.seed));
         let schedule = |deviations: &[Deviation]| Schedule {
             seed,
             threads: deviations.to_vec(),
             ..Schedule::default()
         };
-        let (mut kept, mut tries) = (all, 0);
+        let mut kept: Vec<_> = threads.iter().map(|thread| thread.deviation).collect();
+        let mut tries = 0;
         let mut length = kept.len();
         while length > 0 && tries < SHRINK_RUNS_MAX {
             let (mut from, before) = (0, kept.len());
@@ -147,8 +150,8 @@ impl Settings {
                 fewer.drain(from..kept.len().min(from + length));
                 tries += 1;
                 match self.run_once(function, Order::Scripted(schedule(&fewer))) {
-                    (_, Some(other)) if kind(&other) == kind(&failure) => {
-                        (kept, failure) = (fewer, other);
+                    (choices, Some(other)) if kind(&other) == kind(&failure) => {
+                        (kept, threads, failure) = (fewer, choices.taken, other);
                     }
                     _ => from += length,
                 }
@@ -156,7 +159,7 @@ impl Settings {
             // Without one deviation, another one may be needless as well.
             length = if length == 1 && kept.len() < before { 1 } else { length / 2 };
         }
-        Found { runs, deviations, schedule: schedule(&kept), failure }
+        Found { runs, deviations, schedule: schedule(&kept), threads, failure }
     }
 }
 
@@ -196,17 +199,21 @@ pub struct Found {
     pub deviations: usize,
     /// The seed, and the deviations that are enough for the failure.
     pub schedule: Schedule,
+    /// Those deviations with the threads that ran.
+    pub threads: Vec<ThreadDeviation>,
     /// The failure with that schedule.
     pub failure: String,
 }
 
 impl fmt::Display for Found {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { runs, deviations, schedule, failure } = self;
+        let Self { runs, deviations, schedule, threads, failure } = self;
         let enough = schedule.threads.len();
+        write!(f, "{failure}")?;
+        threads.iter().try_for_each(|thread| write!(f, "\n  {thread}"))?;
         write!(
             f,
-            "{failure}\nin run {runs}; {enough} of its {deviations} deviations from the usual \
+            "\nin run {runs}; {enough} of its {deviations} deviations from the usual \
              order are enough: repeat it with {VARIABLE}='{schedule}'"
         )
     }

@@ -38,7 +38,9 @@
 //! | `armed` | a world for a whole program |
 //! | `test_world` | [`run`] |
 //! | `explore`, `choice` | [`explore`](explore()): other orders of threads |
-//! | `world` | which thread runs next, and what time it is |
+//! | `world` | which thread runs, and what time it is |
+//! | `state` | which threads are ready, and for what the others wait |
+//! | `outside` | wake-ups by threads of no world |
 //! | `turn` | handing over from thread to thread |
 //! | `current` | the world of a thread |
 //! | `descriptors` | what threads wait for besides each other, and timers |
@@ -46,22 +48,18 @@
 //! | `interpose` | the functions of libc |
 //! | `original` | their originals |
 //! | `os` | real time and the operating system |
+//! | `trace` | the order of threads in a file |
+//! | `binary` | what the report says of the program and the kernel |
+//! | `platform` | refuses to be built elsewhere |
 //! | `wait`, `random` | waits of threads; random numbers |
 //! | `report`, `backtrace`, `output` | what is said of threads that cannot go on |
 //! | `watchdog` | threads that wait or work where no world sees it |
 
-#[cfg(not(all(
-    target_os = "linux",
-    target_env = "gnu",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-)))]
-compile_error!(
-    "ringspin-simulated-threads needs Linux with glibc on x86-64 or AArch64: elsewhere (musl, \
-     macOS, Windows) build without it, and without its feature in other crates"
-);
+mod platform;
 
 mod armed;
 mod backtrace;
+mod binary;
 mod choice;
 mod current;
 mod descriptors;
@@ -70,11 +68,14 @@ mod interpose;
 mod original;
 mod os;
 mod output;
+mod outside;
 mod random;
 mod report;
 mod scheduler;
 mod settings;
+mod state;
 mod test_world;
+mod trace;
 mod turn;
 mod wait;
 mod watchdog;
@@ -90,6 +91,12 @@ use std::time::Duration;
 /// Whether the calling thread is one of a world.
 pub fn is_simulated() -> bool {
     current::current().is_some()
+}
+
+/// A number that identifies the calling thread's world within the process; `None` outside of one.
+pub fn world_id() -> Option<usize> {
+    let (world, _) = current::current()?;
+    Some(std::ptr::from_ref(world).addr())
 }
 
 /// The progress of the calling thread's world; `None` outside of one.

@@ -3,11 +3,13 @@
 use crate::original::original;
 use libc::{c_int, c_long, pid_t, pollfd};
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
+use std::os::fd::AsRawFd;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
-/// Calls the kernel, past the definition of `syscall` in this crate.
+/// Calls the kernel, past the definition of `syscall` in this crate; a failure is the negative of
+/// its error.
 ///
 /// # Safety
 /// The caller keeps the rules of the system call.
@@ -22,8 +24,8 @@ unsafe fn syscall(number: c_long, arguments: [c_long; 6]) -> c_long {
     let kept = *errno;
     // SAFETY: the caller's promise.
     let result = unsafe { syscall(number, a, b, c, d, e, f) };
-    *errno = kept;
-    result
+    let error = std::mem::replace(errno, kept);
+    if result == -1 { -c_long::from(error) } else { result }
 }
 
 /// Waits for a wake-up of `word` while it has this value; may return earlier.
@@ -80,6 +82,49 @@ pub(crate) fn poll(descriptors: &mut [pollfd]) -> c_int {
     let poll = original!(poll: fn(*mut pollfd, libc::nfds_t, c_int) -> c_int);
     // SAFETY: as many descriptors as the slice has.
     unsafe { poll(descriptors.as_mut_ptr(), descriptors.len() as libc::nfds_t, 0) }
+}
+
+/// A file that threads of a world access while they hold its state, which libc's functions would
+/// ask for.
+pub(crate) struct Descriptor(c_int);
+
+impl Descriptor {
+    /// Takes over a file, under a number that the program's own files do not get.
+    pub(crate) fn new(file: File) -> io::Result<Self> {
+        const OWN_FROM: c_int = 900;
+        // SAFETY: the file is open.
+        match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, OWN_FROM) } {
+            -1 => Err(io::Error::last_os_error()),
+            descriptor => Ok(Self(descriptor)),
+        }
+    }
+
+    /// # Safety
+    /// The call is `read` or `write`, and the `count` bytes are its.
+    unsafe fn access(&self, call: c_long, bytes: *const u8, count: usize) -> io::Result<usize> {
+        let arguments = [self.0.into(), bytes as c_long, count as c_long, 0, 0, 0];
+        // SAFETY: the caller's promise.
+        let result = unsafe { syscall(call, arguments) };
+        usize::try_from(result).map_err(|_| io::Error::from_raw_os_error(-result as c_int))
+    }
+}
+
+impl Read for Descriptor {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        // SAFETY: as many bytes as the slice has, to be written.
+        unsafe { self.access(libc::SYS_read, bytes.as_mut_ptr(), bytes.len()) }
+    }
+}
+
+impl Write for Descriptor {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // SAFETY: as many bytes as the slice has.
+        unsafe { self.access(libc::SYS_write, bytes.as_ptr(), bytes.len()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Adds `count` to an eventfd.

@@ -1,7 +1,7 @@
 //! Reports of threads that cannot go on.
 
-use crate::os;
 use crate::wait::{Nanos, Wait};
+use ringspin_modes::threads::ThreadInfo;
 use std::fmt;
 
 /// Why no thread of a world can go on, and what each one waits for.
@@ -9,21 +9,26 @@ use std::fmt;
 pub struct Stuck {
     now: Nanos,
     is_livelock: bool,
-    /// Number, the operating system's number, name.
-    threads: Vec<(u64, i32, String, Wait)>,
+    threads: Vec<Waiting>,
+}
+
+/// A thread that waits.
+#[derive(Clone, Debug)]
+pub(crate) struct Waiting {
+    pub(crate) thread: ThreadInfo,
+    /// The number that the operating system gave it; zero until it has started.
+    pub(crate) system_number: i32,
+    pub(crate) wait: Wait,
 }
 
 impl Stuck {
-    pub(crate) fn new(now: Nanos, is_livelock: bool, threads: Vec<(u64, i32, Wait)>) -> Self {
-        let named = threads.into_iter();
-        let named =
-            named.map(|(number, thread, wait)| (number, thread, os::thread_name(thread), wait));
-        Self { now, is_livelock, threads: named.collect() }
+    pub(crate) fn new(now: Nanos, is_livelock: bool, threads: Vec<Waiting>) -> Self {
+        Self { now, is_livelock, threads }
     }
 
     /// The threads, by the numbers of the operating system, that have started.
     pub(crate) fn started(&self) -> impl Iterator<Item = i32> {
-        self.threads.iter().map(|(_, thread, ..)| *thread).filter(|thread| *thread != 0)
+        self.threads.iter().map(|waiting| waiting.system_number).filter(|number| *number != 0)
     }
 }
 
@@ -38,8 +43,8 @@ impl fmt::Display for Stuck {
             ),
             false => write!(f, "deadlock at {time}: every thread waits, and none for a time"),
         }?;
-        for (number, _, name, wait) in &self.threads {
-            write!(f, "\n  thread {number} ({name:?}) {wait}")?;
+        for Waiting { thread, wait, .. } in &self.threads {
+            write!(f, "\n  {thread} {wait}")?;
         }
         Ok(())
     }

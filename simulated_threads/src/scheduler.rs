@@ -88,6 +88,10 @@ impl SimulatedThreads for Worlds {
         }
     }
 
+    fn note(&self, digest: u64) {
+        own().0.note(digest);
+    }
+
     fn deviations(&self) -> Vec<ThreadDeviation> {
         current().map(|(world, _)| world.choices().taken).unwrap_or_default()
     }

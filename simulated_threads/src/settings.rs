@@ -23,6 +23,9 @@ pub struct Settings {
     pub seed: u64,
     /// The time at the start, since 1970.
     pub start: Duration,
+    /// For a whole program: the simulated time after which it ends, as by a signal; `None` if it
+    /// ends by itself.
+    pub duration: Option<Duration>,
     /// The number of processors that programs see, and thus the usual number of their workers.
     pub processors: NonZeroUsize,
     /// Whether sockets may be created. What arrives there comes at times that no other run repeats.
@@ -35,11 +38,12 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// Seed 0, in 1970, two processors, no sockets; blocked for 3 s, busy for 60 s.
+    /// Seed 0, in 1970, no end, two processors, no sockets; blocked for 3 s, busy for 60 s.
     fn default() -> Self {
         Self {
             seed: 0,
             start: Duration::ZERO,
+            duration: None,
             processors: NonZeroUsize::MIN.saturating_add(1),
             allows_sockets: false,
             blocked_max: Duration::from_secs(3),
@@ -55,6 +59,7 @@ impl Settings {
     /// |---|---|
     /// | `RINGSPIN_SEED` | [`seed`](Self::seed) |
     /// | `RINGSPIN_START` | [`start`](Self::start), in whole seconds |
+    /// | `RINGSPIN_DURATION` | [`duration`](Self::duration), in seconds |
     /// | `RINGSPIN_PROCESSORS` | [`processors`](Self::processors) |
     /// | `RINGSPIN_SOCKETS` | [`allows_sockets`](Self::allows_sockets): `allow` or `refuse` |
     /// | `RINGSPIN_BLOCKED_MAX_MS` | [`blocked_max`](Self::blocked_max), in milliseconds |
@@ -70,6 +75,10 @@ impl Settings {
         })?;
         read("RINGSPIN_START", "whole seconds since 1970", |text| {
             settings.start = Duration::from_secs(text.parse().ok()?);
+            Some(())
+        })?;
+        read("RINGSPIN_DURATION", "seconds, such as 2.5", |text| {
+            settings.duration = Some(Duration::try_from_secs_f64(text.parse().ok()?).ok()?);
             Some(())
         })?;
         read("RINGSPIN_PROCESSORS", "a number from 1 to 1024", |text| {

@@ -79,6 +79,7 @@ fn look_at(world: &World, since: Duration) {
         os::thread_name(thread),
     ));
     backtrace::print_of(thread);
+    world.end_trace();
     output::die("the run ends here, because no other thread can go on");
 }
 

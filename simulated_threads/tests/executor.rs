@@ -160,3 +160,21 @@ fn later_start_of_a_simulation_is_waited_for() {
     let seconds = Duration::from_secs;
     assert_eq!(times.unwrap(), (seconds(3), seconds(6), Time::from_nanos(6_000_000_000)));
 }
+
+#[test]
+fn the_digest_of_a_world_has_that_of_its_executor() {
+    let published = |value: u32| {
+        let digest = move || {
+            let mut executor = Executor::deterministic(Default::default());
+            let node = executor.create_node("node", ()).unwrap();
+            let out = node.create_publisher("values", QoS::default()).unwrap().digested();
+            node.create_timer(10 * MILLI, move |_, _| out.publish(value)).unwrap();
+            thread::spawn(|| thread::sleep(15 * MILLI));
+            executor.spin_for(20 * MILLI).unwrap();
+            progress().unwrap().digest
+        };
+        run(digest).unwrap()
+    };
+    assert_eq!(published(1), published(1));
+    assert_ne!(published(1), published(2));
+}

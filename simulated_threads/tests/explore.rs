@@ -1,8 +1,9 @@
 //! Bugs of ordinary threaded code that come in some orders of threads only: found, shrunk, and
 //! repeated from the schedule.
 
+mod common;
+
 use ringspin_simulated_threads::{ExploreError, Found, Settings, explore, run};
-use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, mpsc};
 use std::thread;
@@ -91,6 +92,9 @@ fn is_found_shrunk_and_repeated(function: fn(), deviations_max: usize, failure: 
     let found = find(function);
     assert!(found.runs > 1, "the usual order fails: {found}");
     assert!(found.failure.contains(failure), "{found}");
+    assert!(found.threads.iter().all(|taken| found.to_string().contains(&taken.to_string())));
+    let deviations = found.threads.iter().map(|taken| taken.deviation);
+    assert_eq!(deviations.collect::<Vec<_>>(), found.schedule.threads);
     assert!(found.schedule.threads.len() <= deviations_max, "{found}");
     assert!(found.to_string().contains(&format!("RINGSPIN_SCHEDULE='{}'", found.schedule)));
     assert_eq!(find(function), found);
@@ -99,7 +103,7 @@ fn is_found_shrunk_and_repeated(function: fn(), deviations_max: usize, failure: 
 /// Explores as a program of its own does that has `schedule` in its environment: test `name`, which
 /// is ignored otherwise.
 fn repeat(name: &str, schedule: &str) -> String {
-    let program = Command::new(std::env::current_exe().unwrap())
+    let program = common::command(std::env::current_exe().unwrap())
         .args([name, "--exact", "--ignored", "--nocapture"])
         .env("RINGSPIN_SCHEDULE", schedule)
         .output()

@@ -1,21 +1,12 @@
 //! The program of the guide: one digest in every run.
 
-use std::path::PathBuf;
-use std::process::Command;
+mod common;
 
-/// An example of this package, which `cargo test` has built.
-fn example(name: &str) -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    test.ancestors().nth(2).unwrap().join("examples").join(name)
-}
+use common::{example, run_of, uncontrolled};
 
 /// Its outputs, without the real time.
 fn run(seed: &str) -> (String, String) {
-    let done = Command::new(example("threads_and_tokio"))
-        .env("RINGSPIN_MODE", "deterministic")
-        .env("RINGSPIN_SEED", seed)
-        .output()
-        .unwrap();
+    let done = run_of("threads_and_tokio").env("RINGSPIN_SEED", seed).output().unwrap();
     assert!(done.status.success(), "{done:?}");
     let text = |bytes| String::from_utf8(bytes).unwrap();
     let said = text(done.stderr);
@@ -41,4 +32,12 @@ fn twenty_runs_have_one_digest() {
         scope.spawn(all);
     });
     assert_ne!(run("1"), first);
+    let path = example("threads_and_tokio");
+    let (_, facts) = first.1.split_once(uncontrolled()).expect("a certificate");
+    let (program, kernel) = facts.trim_end().split_once("; ").unwrap();
+    let id = program.strip_prefix(&format!("{}, build id ", path.display())).expect("a build id");
+    assert!(id.len() >= 16 && id.bytes().all(|digit| digit.is_ascii_hexdigit()), "{id}");
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+    let expected = format!("Linux {} {}", release.trim(), std::env::consts::ARCH);
+    assert_eq!(kernel, expected);
 }

@@ -13,6 +13,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
     ("spin", spin),
     ("pipe", pipe),
     ("socket", socket),
+    ("bound", || drop(UdpSocket::bind("127.0.0.1:0").unwrap())),
     ("child", child),
     ("raw-futex", raw_futex),
     ("deadlock", deadlock),
@@ -21,6 +22,10 @@ pub(crate) const PROGRAMS: &[Program] = &[
     ("output", output),
     ("forever", forever),
     ("signals", signals),
+    ("raise", raise),
+    ("late", late),
+    ("sensors", sensors),
+    ("children", children),
     ("status", || std::process::exit(3)),
 ];
 
@@ -161,4 +166,68 @@ fn signals() {
     }
     log(Command::new("true").status().unwrap());
     log(COUNT.load(Ordering::SeqCst));
+}
+
+/// The signal of this number, which a handler would take.
+fn raise() {
+    extern "C" fn handle(_: c_int) {}
+    let handle = handle as *const () as libc::sighandler_t;
+    let signal = std::env::args().nth(2).unwrap().parse().unwrap();
+    // SAFETY: a handler that does nothing; a setting that is plain data.
+    unsafe {
+        libc::signal(signal, handle);
+        let mut setting: libc::sigaction = std::mem::zeroed();
+        setting.sa_sigaction = handle;
+        libc::sigaction(signal, &raw const setting, std::ptr::null_mut());
+        libc::raise(signal);
+    }
+}
+
+/// Addresses of threads after so many milliseconds of real time.
+fn late() {
+    let millis: libc::c_long = std::env::args().nth(2).unwrap().parse().unwrap();
+    let time = libc::timespec { tv_sec: 0, tv_nsec: millis * 1_000_000 };
+    // SAFETY: the time lives until the call returns.
+    unsafe { libc::syscall(libc::SYS_nanosleep, &raw const time, 0) };
+    for _ in 0..3 {
+        on_thread(|| {
+            let boxed = Box::new(0);
+            log(format!("{:p} {:p}", boxed, &raw const boxed));
+        });
+    }
+}
+
+/// Two threads with names, each as often as the second argument says: the IMU every two
+/// milliseconds, the lidar every so many as the third says.
+fn sensors() {
+    let number = |n| std::env::args().nth(n).unwrap().parse().unwrap();
+    let (rounds, period): (u32, u32) = (number(2), number(3));
+    // SAFETY: this thread, and a name that ends with a zero.
+    unsafe { libc::pthread_setname_np(libc::pthread_self(), c"robot".as_ptr()) };
+    let lidar = move || (0..rounds).for_each(|_| thread::sleep(period * MILLI));
+    let lidar = thread::Builder::new().name("lidar".into()).spawn(lidar).unwrap();
+    let imu = thread::spawn(move || {
+        // SAFETY: a name that ends with a zero.
+        unsafe { libc::prctl(libc::PR_SET_NAME, c"imu".as_ptr()) };
+        (0..rounds).for_each(|_| thread::sleep(2 * MILLI));
+    });
+    lidar.join().unwrap();
+    imu.join().unwrap();
+}
+
+/// Child processes, by each of libc's functions.
+fn children() {
+    let mut spawned = 0;
+    let path = c"/bin/true";
+    let (none, arguments) = (std::ptr::null(), [path.as_ptr().cast_mut(), std::ptr::null_mut()]);
+    // SAFETY: a path and arguments that live until the calls return; the child of `fork` ends.
+    unsafe {
+        if libc::fork() == 0 {
+            libc::_exit(0);
+        }
+        let (place, path, list) = (&raw mut spawned, path.as_ptr(), arguments.as_ptr());
+        log(libc::posix_spawn(place, path, std::ptr::null(), none, list, list.add(1)));
+        log(libc::posix_spawnp(place, path, std::ptr::null(), none, list, list.add(1)));
+        (0..3).for_each(|_| log(libc::wait(std::ptr::null_mut()) > 0));
+    }
 }

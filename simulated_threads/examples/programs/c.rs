@@ -12,6 +12,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
     ("c-condition", condition),
     ("c-condition-clocks", condition_clocks),
     ("c-rwlock", rwlock),
+    ("c-readers", readers),
     ("c-semaphore", semaphore),
     ("c-barrier", barrier),
     ("c-once", once),
@@ -81,7 +82,7 @@ impl<T> Shared<T> {
 }
 
 /// The reading of `clock` after so many milliseconds.
-fn after(clock: c_int, millis: i64) -> timespec {
+pub(crate) fn after(clock: c_int, millis: i64) -> timespec {
     let mut time = timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: a place for the time.
     unsafe { libc::clock_gettime(clock, &raw mut time) };
@@ -214,6 +215,27 @@ fn rwlock() {
                 }
             });
         }
+    });
+}
+
+/// Readers that wait for a writer all go on when it unlocks.
+fn readers() {
+    static LOCK: Shared<libc::pthread_rwlock_t> = Shared::new(libc::PTHREAD_RWLOCK_INITIALIZER);
+    // SAFETY: a lock that lives as long as the process.
+    unsafe { libc::pthread_rwlock_wrlock(LOCK.get()) };
+    thread::scope(|scope| {
+        for n in 0..3 {
+            // SAFETY: as before.
+            scope.spawn(move || unsafe {
+                libc::pthread_rwlock_rdlock(LOCK.get());
+                log(format!("{n} reads"));
+                thread::sleep(2 * MILLI);
+                libc::pthread_rwlock_unlock(LOCK.get());
+            });
+        }
+        thread::sleep(MILLI);
+        // SAFETY: as before; this thread has it.
+        unsafe { libc::pthread_rwlock_unlock(LOCK.get()) };
     });
 }
 

@@ -4,6 +4,7 @@
 
 mod awkward;
 mod c;
+mod kernel;
 mod libraries;
 mod standard;
 mod tokios;
@@ -26,11 +27,12 @@ fn log(what: impl Display) {
 
 fn main() {
     let wanted = std::env::args().nth(1).unwrap_or_default();
-    let groups: [(&str, &[Program]); 4] = [
+    let groups: [(&str, &[Program]); 5] = [
         ("standard", standard::PROGRAMS),
         ("libraries", libraries::PROGRAMS),
         ("tokio", tokios::PROGRAMS),
         ("c", c::PROGRAMS),
+        ("kernel", kernel::PROGRAMS),
     ];
     let all = groups.iter().flat_map(|(_, programs)| programs.iter());
     if let Some((_, program)) = all.chain(awkward::PROGRAMS).find(|(name, _)| *name == wanted) {
@@ -40,6 +42,8 @@ fn main() {
     }
     match groups.iter().find(|(name, _)| *name == wanted) {
         Some((_, programs)) => programs.iter().for_each(|(name, _)| println!("{name}")),
-        None => panic!("{wanted:?} is no program and no group: standard, libraries, tokio, c"),
+        None => {
+            panic!("{wanted:?} is no program and no group: standard, libraries, tokio, c, kernel")
+        }
     }
 }

@@ -8,7 +8,7 @@ use crate::world::World;
 use libc::{c_int, c_long, clockid_t, timespec};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Calls the kernel, but for futexes, random numbers and the number of the thread.
+/// Calls the kernel, but for futexes, random numbers and the numbers of thread and process.
 ///
 /// libc declares it with variable arguments. On the architectures that are covered, x86-64 and
 /// AArch64 of Linux, those of integer type are passed as named ones are.
@@ -40,7 +40,8 @@ pub(crate) unsafe extern "C" fn syscall(
                 unsafe { super::machine::fill(world, a as *mut _, b as usize) };
                 return b;
             }
-            libc::SYS_gettid => return super::machine::FIRST_ID + world.number(me) as c_long,
+            libc::SYS_gettid => return super::machine::thread_id(world, me),
+            libc::SYS_getpid => return super::machine::FIRST_ID,
             _ => {}
         }
     }

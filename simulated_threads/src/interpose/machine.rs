@@ -2,16 +2,22 @@
 
 use super::interpose;
 use crate::original::original;
+use crate::wait::Slot;
 use crate::world::World;
 use libc::{
-    c_int, c_long, c_uint, c_void, cpu_set_t, pid_t, sigaction as action, sighandler_t, size_t,
-    ssize_t,
+    c_char, c_int, c_long, c_uint, c_void, cpu_set_t, pid_t, posix_spawn_file_actions_t,
+    posix_spawnattr_t, sigaction as action, sighandler_t, size_t, ssize_t,
 };
 use std::ptr;
 
 /// The number of the process and of its first thread: greater than `PID_MAX_LIMIT` of Linux, so
 /// that no process has it.
 pub(super) const FIRST_ID: c_long = 4_194_305;
+
+/// The number of the thread at `me`: the same in every run.
+pub(super) fn thread_id(world: &World, me: Slot) -> c_long {
+    FIRST_ID + world.number(me) as c_long
+}
 
 /// # Safety
 /// `bytes` points to `count` bytes.
@@ -118,6 +124,67 @@ interpose! {
 
     /// The number of the process: the same in every run.
     fn getpid() -> pid_t = |_, _| { FIRST_ID as pid_t }
+
+    /// The number of the thread: the same in every run.
+    fn gettid() -> pid_t = |world, me| { thread_id(world, me) as pid_t }
+
+    /// Creates a child process, whose times no other run repeats.
+    fn fork() -> pid_t = |world, _| {
+        world.note_child();
+        let fork = original!(fork: fn() -> pid_t);
+        // SAFETY: the caller's promise.
+        unsafe { fork() }
+    }
+
+    /// Creates a child process, whose times no other run repeats.
+    fn posix_spawn(
+        child: *mut pid_t,
+        path: *const c_char,
+        actions: *const posix_spawn_file_actions_t,
+        attributes: *const posix_spawnattr_t,
+        arguments: *const *mut c_char,
+        environment: *const *mut c_char,
+    ) -> c_int = |world, _| {
+        world.note_child();
+        let spawn = original!(
+            posix_spawn:
+                fn(
+                    *mut pid_t,
+                    *const c_char,
+                    *const posix_spawn_file_actions_t,
+                    *const posix_spawnattr_t,
+                    *const *mut c_char,
+                    *const *mut c_char,
+                ) -> c_int
+        );
+        // SAFETY: the caller's promise.
+        unsafe { spawn(child, path, actions, attributes, arguments, environment) }
+    }
+
+    /// Creates a child process, whose times no other run repeats.
+    fn posix_spawnp(
+        child: *mut pid_t,
+        path: *const c_char,
+        actions: *const posix_spawn_file_actions_t,
+        attributes: *const posix_spawnattr_t,
+        arguments: *const *mut c_char,
+        environment: *const *mut c_char,
+    ) -> c_int = |world, _| {
+        world.note_child();
+        let spawn = original!(
+            posix_spawnp:
+                fn(
+                    *mut pid_t,
+                    *const c_char,
+                    *const posix_spawn_file_actions_t,
+                    *const posix_spawnattr_t,
+                    *const *mut c_char,
+                    *const *mut c_char,
+                ) -> c_int
+        );
+        // SAFETY: the caller's promise.
+        unsafe { spawn(child, path, actions, attributes, arguments, environment) }
+    }
 
     /// Sets what a signal does, as `sigaction` does.
     fn signal(signal: c_int, handler: sighandler_t) -> sighandler_t = |_, _| {

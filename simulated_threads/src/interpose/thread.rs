@@ -4,10 +4,14 @@ use super::clock;
 use super::interpose;
 use crate::current;
 use crate::original::original;
+use crate::os;
 use crate::turn::Turn;
 use crate::wait::{NEVER, Nanos, Slot, Wait, Woken};
 use crate::world::World;
-use libc::{c_int, c_void, clockid_t, pthread_attr_t, pthread_key_t, pthread_t, timespec};
+use libc::{
+    c_char, c_int, c_ulong, c_void, clockid_t, pthread_attr_t, pthread_key_t, pthread_t, timespec,
+};
+use std::ffi::CStr;
 use std::ptr;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -58,6 +62,9 @@ unsafe extern "C" fn end(round: *mut c_void) {
 pub(crate) fn adopt(world: &'static World) {
     let (slot, turn) = world.add(false);
     turn.belongs_to_this_thread();
+    world.set_name(slot, &os::thread_name(os::this_thread()));
+    // SAFETY: takes no argument.
+    world.set_handle(slot, unsafe { libc::pthread_self() } as usize);
     current::enter(world, slot);
     end_at_last();
 }
@@ -100,7 +107,7 @@ interpose! {
         let result = unsafe { create(thread, attributes, begin, start.cast()) };
         match result {
             // SAFETY: it was written.
-            0 => world.name(slot, unsafe { *thread } as usize),
+            0 => world.set_handle(slot, unsafe { *thread } as usize),
             _ => {
                 world.forget(slot);
                 // SAFETY: no thread has it.
@@ -111,6 +118,31 @@ interpose! {
         result
     }
 
+    /// Names a thread, in reports as well.
+    fn pthread_setname_np(thread: pthread_t, name: *const c_char) -> c_int = |world, _| {
+        if let Some(slot) = world.with_handle(thread as usize) {
+            // SAFETY: the caller passes a name that ends with a zero.
+            world.set_name(slot, &unsafe { CStr::from_ptr(name) }.to_string_lossy());
+        }
+        let set = original!(pthread_setname_np: fn(pthread_t, *const c_char) -> c_int);
+        // SAFETY: the caller's promise.
+        unsafe { set(thread, name) }
+    }
+
+    /// Changes the calling thread: its name, in reports as well.
+    ///
+    /// libc declares it with variable arguments: see `syscall`.
+    fn prctl(option: c_int, a: c_ulong, b: c_ulong, c: c_ulong, d: c_ulong) -> c_int = |world, me| {
+        if option == libc::PR_SET_NAME {
+            let name = ptr::with_exposed_provenance(a as usize);
+            // SAFETY: the caller passes a name that ends with a zero.
+            world.set_name(me, &unsafe { CStr::from_ptr(name) }.to_string_lossy());
+        }
+        let set = original!(prctl: fn(c_int, c_ulong, c_ulong, c_ulong, c_ulong) -> c_int);
+        // SAFETY: the caller's promise.
+        unsafe { set(option, a, b, c, d) }
+    }
+
     /// Waits for the end of a thread.
     fn pthread_join(thread: pthread_t, result: *mut *mut c_void) -> c_int = |world, me| {
         // SAFETY: the caller's promise.
@@ -119,7 +151,7 @@ interpose! {
 
     /// Joins a thread that has ended.
     fn pthread_tryjoin_np(thread: pthread_t, result: *mut *mut c_void) -> c_int = |world, me| {
-        match world.thread_of(thread as usize) {
+        match world.with_handle(thread as usize) {
             Some(_) => libc::EBUSY,
             // SAFETY: the caller's promise.
             None => unsafe { join((world, me), thread, result, NEVER) },
@@ -192,8 +224,8 @@ unsafe fn join(
     result: *mut *mut c_void,
     deadline: Nanos,
 ) -> c_int {
-    if let Some(number) = world.thread_of(thread as usize)
-        && world.wait(me, Wait::Join(number), deadline) == Woken::TimedOut
+    if let Some(slot) = world.with_handle(thread as usize)
+        && world.wait(me, Wait::Join(world.number(slot)), deadline) == Woken::TimedOut
     {
         return libc::ETIMEDOUT;
     }

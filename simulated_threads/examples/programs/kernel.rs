@@ -1,0 +1,192 @@
+//! Programs that call the kernel, or functions of libc that few libraries call.
+
+use crate::c::after;
+use crate::{MILLI, Program, log};
+use libc::{c_int, c_void, cpu_set_t, itimerspec, pthread_key_t, timespec};
+use std::cell::RefCell;
+use std::ptr;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::thread;
+use std::time::Instant;
+
+pub(crate) const PROGRAMS: &[Program] = &[
+    ("futex", futex),
+    ("numbers", numbers),
+    ("affinity", affinity),
+    ("errno", errno),
+    ("keys", keys),
+    ("timers", timers),
+];
+
+/// The result of a call, or its error.
+fn outcome(result: i64) -> String {
+    // SAFETY: the address of this thread's own `errno`.
+    let error = unsafe { *libc::__errno_location() };
+    if result < 0 { format!("error {error}") } else { format!("{result}") }
+}
+
+/// Waits for futexes: with another value than the futex has, for a duration, until times of both
+/// clocks, and until a wake-up.
+fn futex() {
+    static WORD: AtomicU32 = AtomicU32::new(5);
+    let call = |operation: c_int, value: u32, time: Option<timespec>| {
+        let time = time.as_ref().map_or(ptr::null(), ptr::from_ref);
+        let (word, unused) = (WORD.as_ptr(), ptr::null::<u32>());
+        // SAFETY: the word lives as long as the process, and the time until the call returns.
+        let result = unsafe {
+            libc::syscall(libc::SYS_futex, word, operation, value, time, unused, u32::MAX)
+        };
+        log(outcome(result));
+    };
+    let short = timespec { tv_sec: 0, tv_nsec: 3_000_000 };
+    call(libc::FUTEX_WAIT, 4, Some(short));
+    call(libc::FUTEX_WAIT, 5, Some(short));
+    call(libc::FUTEX_WAIT, 5, Some(timespec { tv_nsec: -1, ..short }));
+    call(libc::FUTEX_WAIT_BITSET, 5, Some(after(libc::CLOCK_MONOTONIC, 5)));
+    let real = libc::FUTEX_WAIT_BITSET | libc::FUTEX_CLOCK_REALTIME;
+    call(real, 5, Some(after(libc::CLOCK_REALTIME, 5)));
+    let waker = thread::spawn(move || {
+        thread::sleep(2 * MILLI);
+        WORD.store(6, Ordering::SeqCst);
+        call(libc::FUTEX_WAKE, 1, None);
+        call(libc::FUTEX_WAKE, 1, None);
+    });
+    call(libc::FUTEX_WAIT, 5, None);
+    waker.join().unwrap();
+}
+
+/// The numbers of the process and its threads, by libc and by the kernel.
+fn numbers() {
+    let show = || {
+        // SAFETY: take no arguments.
+        let (thread, process) = unsafe { (libc::gettid(), libc::getpid()) };
+        // SAFETY: take no arguments.
+        let by_kernel =
+            unsafe { (libc::syscall(libc::SYS_gettid), libc::syscall(libc::SYS_getpid)) };
+        log(format!("thread {thread} of {process}, {by_kernel:?}"));
+    };
+    show();
+    thread::spawn(show).join().unwrap();
+    thread::spawn(show).join().unwrap();
+}
+
+/// A thread asks for all cores, and stays on its own.
+fn affinity() {
+    const SIZE: usize = size_of::<cpu_set_t>();
+    // SAFETY: plain data; the sets are as long as is said.
+    unsafe {
+        let by_kernel = || {
+            let mut set: cpu_set_t = std::mem::zeroed();
+            libc::syscall(libc::SYS_sched_getaffinity, 0, SIZE, &raw mut set);
+            libc::CPU_COUNT(&set)
+        };
+        let mut all: cpu_set_t = std::mem::zeroed();
+        (0..1024).for_each(|core| libc::CPU_SET(core, &mut all));
+        log(by_kernel());
+        log(libc::sched_setaffinity(0, SIZE, &raw const all));
+        log(by_kernel());
+        log(libc::pthread_setaffinity_np(libc::pthread_self(), SIZE, &raw const all));
+        log(by_kernel());
+        libc::sched_getaffinity(0, SIZE, &raw mut all);
+        log(libc::CPU_COUNT(&all));
+    }
+}
+
+/// `errno` outlasts the end of another thread, for which calls of the kernel fail.
+fn errno() {
+    extern "C" fn end(_: *mut c_void) -> *mut c_void {
+        ptr::null_mut()
+    }
+    let mut thread = 0;
+    // SAFETY: a place for the handle of a thread that is joined; `errno` is this thread's own.
+    let kept = unsafe {
+        libc::pthread_create(&raw mut thread, ptr::null(), end, ptr::null_mut());
+        *libc::__errno_location() = 77;
+        libc::usleep(1000);
+        let kept = *libc::__errno_location();
+        libc::pthread_join(thread, ptr::null_mut());
+        kept
+    };
+    log(kept);
+}
+
+/// Destructors of a thread: of thread-local variables, then of keys, which may sleep and set their
+/// values again.
+fn keys() {
+    static KEY: OnceLock<pthread_key_t> = OnceLock::new();
+    static ENDS: Mutex<Vec<(String, Instant)>> = Mutex::new(Vec::new());
+    let note = |what: String| ENDS.lock().unwrap().push((what, Instant::now()));
+    struct Local(fn(String));
+    impl Drop for Local {
+        fn drop(&mut self) {
+            thread::sleep(MILLI);
+            self.0("thread-local".into());
+        }
+    }
+    thread_local!(static LOCAL: RefCell<Option<Local>> = const { RefCell::new(None) });
+    extern "C" fn end(round: *mut c_void) {
+        thread::sleep(2 * MILLI);
+        ENDS.lock().unwrap().push((format!("key {}", round.addr()), Instant::now()));
+        if round.addr() < 3 {
+            let next = ptr::without_provenance(round.addr() + 1);
+            // SAFETY: the key exists; its value is a number.
+            unsafe { libc::pthread_setspecific(*KEY.get().unwrap(), next) };
+        }
+    }
+    let mut key = 0;
+    // SAFETY: a place for the key; the destructor is a function of the process.
+    unsafe { libc::pthread_key_create(&raw mut key, Some(end)) };
+    KEY.set(key).unwrap();
+    let begin = Instant::now();
+    let thread = thread::spawn(move || {
+        // SAFETY: the key exists; its value is a number.
+        unsafe { libc::pthread_setspecific(key, ptr::without_provenance(1)) };
+        LOCAL.set(Some(Local(note)));
+    });
+    thread.join().unwrap();
+    for (what, time) in ENDS.lock().unwrap().iter() {
+        log(format!("{:?} {what}", *time - begin));
+    }
+}
+
+/// Settings of timers that are descriptors, and a descriptor in the place of a closed one.
+fn timers() {
+    let millis = |millis: i64| timespec { tv_sec: 0, tv_nsec: millis * 1_000_000 };
+    let show = |name: &str, set: &itimerspec| {
+        log(format!("{name}: {} every {}", set.it_value.tv_nsec, set.it_interval.tv_nsec));
+    };
+    let mut count = 0u64;
+    let place: *mut c_void = (&raw mut count).cast();
+    // SAFETY: the settings live until the calls return, and each read has eight bytes.
+    unsafe {
+        let mut set: itimerspec = std::mem::zeroed();
+        let timer = libc::timerfd_create(libc::CLOCK_MONOTONIC, 0);
+        let new = itimerspec { it_interval: millis(4), it_value: millis(7) };
+        libc::timerfd_settime(timer, 0, &raw const new, ptr::null_mut());
+        thread::sleep(MILLI);
+        libc::timerfd_gettime(timer, &raw mut set);
+        show("set", &set);
+        let new = itimerspec { it_interval: millis(0), it_value: millis(2) };
+        libc::timerfd_settime(timer, 0, &raw const new, &raw mut set);
+        show("before", &set);
+        libc::read(timer, place, 8);
+        log(place.cast::<u64>().read());
+        libc::timerfd_gettime(timer, &raw mut set);
+        show("expired", &set);
+        for clock in [libc::CLOCK_REALTIME, libc::CLOCK_MONOTONIC] {
+            let timer = libc::timerfd_create(clock, 0);
+            let new = itimerspec { it_interval: millis(0), it_value: after(clock, 5) };
+            libc::timerfd_settime(timer, libc::TFD_TIMER_ABSTIME, &raw const new, ptr::null_mut());
+            libc::read(timer, place, 8);
+            log(format!("clock {clock}"));
+            libc::close(timer);
+        }
+        let new = itimerspec { it_interval: millis(4), it_value: millis(4) };
+        libc::timerfd_settime(timer, 0, &raw const new, ptr::null_mut());
+        libc::close(timer);
+        let event = libc::eventfd(0, libc::EFD_NONBLOCK);
+        thread::sleep(20 * MILLI);
+        log(format!("{} {}", event == timer, outcome(libc::read(event, place, 8) as i64)));
+    }
+}

@@ -59,6 +59,38 @@ pub use ringspin_messages as messages;
 #[cfg(feature = "ros2")]
 pub use ringspin_ros2 as ros2;
 
+/// Is implemented by the `Context` of ringspin's `r2r`; see [`r2r_is_patched`].
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "r2r is that of crates.io, not ringspin's: a patch does not apply to a lock file \
+               by itself, nor to another version",
+    note = "run `cargo update -p r2r`, and require a version that `0.9.7` satisfies"
+)]
+pub trait PatchedR2r {}
+
+/// Fails to compile if the application's `r2r` is not the one of ringspin: Cargo only warns when a
+/// patch is not used. For a test of the application, where ringspin is a dependency, too.
+///
+/// ```compile_fail,E0277
+/// mod r2r {
+///     pub struct Context; // that of crates.io
+/// }
+/// ringspin::r2r_is_patched!(crate::r2r);
+/// # fn main() {}
+/// ```
+#[macro_export]
+macro_rules! r2r_is_patched {
+    () => {
+        $crate::r2r_is_patched!(::r2r);
+    };
+    ($($r2r:tt)+) => {
+        const _: () = {
+            const fn is_patched<T: $crate::PatchedR2r>() {}
+            is_patched::<$($r2r)+::Context>()
+        };
+    };
+}
+
 /// The names that most nodes need.
 ///
 /// ```
@@ -93,8 +125,8 @@ pub mod event {
 pub mod graph {
     pub use ringspin_executor::name;
     pub use ringspin_executor::{
-        CallbackInfo, ClientInfo, CreateGroupError, CreateNodeError, FreezeError, FrozenError,
-        GoneError, GraphChange, GraphInfo, LoopInfo, NameError, ServiceInfo, SetPriorityError,
+        AddError, CallbackInfo, ClientInfo, CreateGroupError, CreateNodeError, FreezeError,
+        FrozenError, GraphChange, GraphInfo, LoopInfo, NameError, ServiceInfo, SetPriorityError,
         TopicInfo,
     };
     pub use ringspin_modes::{GraphEdge, graph_edges};

@@ -1,0 +1,197 @@
+//! Action servers: requests, and handles of goals.
+
+use super::GoalStatus;
+use super::goals::{Decisions, Goals, MakeResponse};
+use crate::builtin_interfaces::msg::Time as Stamp;
+use crate::error::{Error, Result};
+use crate::message::{Carried, WrappedActionTypeSupport};
+use futures::Stream;
+use ringspin::Responder;
+use ringspin_messages::RosAction;
+use std::sync::{Arc, Weak};
+use uuid::Uuid;
+
+/// # Errors
+/// [`Error::RCL_RET_ACTION_SERVER_INVALID`] once the node is destroyed.
+fn upgrade(goals: &Weak<Goals>) -> Result<Arc<Goals>> {
+    let goals = goals.upgrade().filter(|goals| !goals.node.activity.is_closed());
+    goals.ok_or(Error::RCL_RET_ACTION_SERVER_INVALID)
+}
+
+/// A goal that a client sent, to be accepted or rejected, now or later. Dropping it rejects it.
+pub struct ActionServerGoalRequest<T>
+where
+    T: WrappedActionTypeSupport,
+{
+    /// The id of the goal.
+    pub uuid: Uuid,
+    /// The goal.
+    pub goal: T::Goal,
+    answer: Answer,
+}
+
+/// The answer to the client of a goal: rejected unless it is accepted.
+struct Answer {
+    goals: Weak<Goals>,
+    make: fn(bool, Stamp) -> Carried,
+    responder: Option<Responder<Carried>>,
+}
+
+impl Answer {
+    fn send(&mut self, is_accepted: bool, stamp: Stamp) {
+        if let Some(responder) = self.responder.take() {
+            responder.respond((self.make)(is_accepted, stamp));
+        }
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        self.send(false, Stamp::default());
+    }
+}
+
+/// The request of the application for a goal; `None` for one whose id is known.
+pub(crate) fn answer_goal<T: WrappedActionTypeSupport>(
+    goals: &Arc<Goals>,
+    (uuid, goal): (Uuid, T::Goal),
+    responder: Responder<Carried>,
+) -> Option<ActionServerGoalRequest<T>> {
+    let make = |is_accepted, stamp: Stamp| {
+        Carried::new(T::Ros::goal_response(is_accepted, (stamp.sec, stamp.nanosec)))
+    };
+    let answer = Answer { goals: Arc::downgrade(goals), make, responder: Some(responder) };
+    (!goals.is_known(uuid)).then_some(ActionServerGoalRequest { uuid, goal, answer })
+}
+
+impl<T: WrappedActionTypeSupport> ActionServerGoalRequest<T> {
+    /// Accepts the goal: it executes. Returns its handle, and the stream of requests to cancel it,
+    /// which ends with the goal.
+    ///
+    /// # Errors
+    /// [`Error::RCL_RET_ACTION_SERVER_INVALID`] once the node is destroyed, and
+    /// [`Error::RCL_RET_ACTION_GOAL_HANDLE_INVALID`] if another goal with this id was accepted.
+    pub fn accept(
+        mut self,
+    ) -> Result<(ActionServerGoal<T>, impl Stream<Item = CancelRequest> + Unpin + use<T>)> {
+        let goals = upgrade(&self.answer.goals)?;
+        let stamp = goals.stamp();
+        let respond = || self.answer.send(true, stamp.clone());
+        let cancel_requests = goals.accept(self.uuid, stamp.clone(), respond)?;
+        let held = Arc::new(Held { uuid: self.uuid, goals: Arc::downgrade(&goals) });
+        Ok((ActionServerGoal { uuid: self.uuid, goal: self.goal, held }, cancel_requests))
+    }
+
+    /// Rejects the goal.
+    ///
+    /// # Errors
+    /// [`Error::RCL_RET_ACTION_SERVER_INVALID`] once the node is destroyed.
+    pub fn reject(self) -> Result<()> {
+        upgrade(&self.answer.goals).map(drop)
+    }
+}
+
+/// A request to cancel a goal. Dropping it rejects it.
+pub struct ActionServerCancelRequest {
+    /// The id of the goal.
+    pub uuid: Uuid,
+    decisions: Arc<Decisions>,
+}
+
+/// The same, for lines that are too long.
+type CancelRequest = ActionServerCancelRequest;
+
+impl ActionServerCancelRequest {
+    pub(super) fn new(uuid: Uuid, decisions: Arc<Decisions>) -> Self {
+        Self { uuid, decisions }
+    }
+
+    /// Accepts the request: the goal is canceling from now on, and should end soon.
+    pub fn accept(self) {
+        self.decisions.accept(self.uuid);
+    }
+
+    /// Rejects the request.
+    pub fn reject(self) {}
+}
+
+/// A goal that was accepted; from any thread. Clones are the same goal. When the last one is
+/// dropped before the end of the goal, the goal is aborted, or canceled if it is canceling.
+#[derive(Clone)]
+pub struct ActionServerGoal<T>
+where
+    T: WrappedActionTypeSupport,
+{
+    /// The id of the goal.
+    pub uuid: Uuid,
+    /// The goal.
+    pub goal: T::Goal,
+    held: Arc<Held>,
+}
+
+struct Held {
+    uuid: Uuid,
+    goals: Weak<Goals>,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Ok(goals) = upgrade(&self.goals) {
+            goals.abandon(self.uuid);
+        }
+    }
+}
+
+impl<T: WrappedActionTypeSupport> ActionServerGoal<T> {
+    /// Whether a request to cancel the goal was accepted, and it has not ended yet.
+    ///
+    /// # Errors
+    /// [`Error::RCL_RET_ACTION_SERVER_INVALID`] once the node is destroyed, and
+    /// [`Error::RCL_RET_ACTION_GOAL_HANDLE_INVALID`] for a goal that ended long ago.
+    pub fn is_cancelling(&self) -> Result<bool> {
+        Ok(upgrade(&self.held.goals)?.status(self.uuid)? == GoalStatus::Canceling)
+    }
+
+    /// Publishes feedback.
+    ///
+    /// # Errors
+    /// [`Error::RCL_RET_ACTION_SERVER_INVALID`] once the node is destroyed; another one if the
+    /// middleware refuses the message.
+    pub fn publish_feedback(&self, msg: T::Feedback) -> Result<()> {
+        let message = T::Ros::feedback_message(self.uuid.into_bytes(), msg);
+        upgrade(&self.held.goals)?.feedback.publish(Carried::new(message))
+    }
+
+    /// Ends the goal as canceled; as in r2r, without a request to do so as well.
+    ///
+    /// # Errors
+    /// [`Error::RCL_RET_ACTION_GOAL_EVENT_INVALID`] for a goal that has ended,
+    /// [`Error::RCL_RET_ACTION_GOAL_HANDLE_INVALID`] if that is long ago, and
+    /// [`Error::RCL_RET_ACTION_SERVER_INVALID`] once the node is destroyed.
+    pub fn cancel(&mut self, msg: T::Result) -> Result<()> {
+        self.end(GoalStatus::Canceled, msg)
+    }
+
+    /// Ends the goal as aborted.
+    ///
+    /// # Errors
+    /// The errors of [`cancel`](Self::cancel).
+    pub fn abort(&mut self, msg: T::Result) -> Result<()> {
+        self.end(GoalStatus::Aborted, msg)
+    }
+
+    /// Ends the goal with success.
+    ///
+    /// # Errors
+    /// The errors of [`cancel`](Self::cancel).
+    pub fn succeed(&mut self, msg: T::Result) -> Result<()> {
+        self.end(GoalStatus::Succeeded, msg)
+    }
+
+    fn end(&self, status: GoalStatus, result: T::Result) -> Result<()> {
+        let make: MakeResponse = Box::new(move || {
+            Carried::new(T::Ros::result_response(status.to_rcl(), result.clone()))
+        });
+        upgrade(&self.held.goals)?.end(self.uuid, status, make)
+    }
+}

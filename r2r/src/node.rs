@@ -1,0 +1,269 @@
+//! Nodes.
+
+mod actions;
+mod ends;
+mod parameters;
+mod sim_time;
+
+use crate::clock::{Clock, ClockType};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::link::Link;
+use crate::lock;
+use crate::node_shared::{IsAvailablePollable, NodeShared, invalid_name};
+use crate::parameter::{Parameter, ParameterValue, WrongParameterType};
+use crate::qos::QosProfile;
+use crate::time_source::TimeSource;
+use crate::timer::{ClockTimer, Timer};
+use futures::TryFutureExt;
+use futures::channel::oneshot;
+use indexmap::IndexMap;
+use ringspin::graph::CreateNodeError;
+use ringspin::time::Clock as _;
+use std::collections::HashMap;
+use std::fmt;
+use std::future::Future;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// How often `spin_once` looks for what something waits for that no event announces.
+const LOOK_PERIOD: Duration = Duration::from_millis(10);
+
+/// A node. Its publishers, streams, timers, services and clients end with it.
+///
+/// Its streams and futures get their events while its context's executor runs: from the first
+/// [`spin_once`](Self::spin_once), publication or call on.
+pub struct Node {
+    /// The parameters: those of the command line first, then what a
+    /// [handler](Self::make_parameter_handler) sets.
+    pub params: Arc<Mutex<IndexMap<String, Parameter>>>,
+    shared: Arc<NodeShared>,
+    logger: String,
+    /// The events that a `spin_once` has returned for.
+    seen: u64,
+    ros_clock: Arc<Mutex<Clock>>,
+    time_source: TimeSource,
+}
+
+impl Node {
+    /// Creates a node. Its namespace may lack the slash at its begin; arguments of the command line
+    /// may give it other names, and values of parameters.
+    ///
+    /// # Errors
+    /// [`Error::RCL_RET_NODE_INVALID_NAME`] for a name that ROS 2 does not allow; another one if
+    /// the context has a node of the same name already.
+    pub fn create(ctx: Context, name: &str, namespace: &str) -> Result<Self> {
+        let namespace = if namespace.is_empty() { "/" } else { namespace };
+        let created = ctx.0.graph.create_node_in(namespace, name, ());
+        let node = created.map_err(|error| match error {
+            CreateNodeError::Name(reason) => {
+                invalid_name(&reason, Error::RCL_RET_NODE_INVALID_NAME)
+            }
+            other => Error::other(other),
+        })?;
+        let given = node.take_parameter_overrides().into_iter();
+        let params = given.map(|(name, value)| (name, Parameter::new(value.into()))).collect();
+        let ros_clock = Arc::new(Mutex::new(Clock::create(ClockType::RosTime)?));
+        let time_source = TimeSource::default();
+        time_source.attach_ros_clock(Arc::downgrade(&ros_clock))?;
+        let logger = node.full_name().trim_start_matches('/').replace('/', ".");
+        let shared = NodeShared {
+            context: ctx.0,
+            node,
+            activity: Arc::default(),
+            conditions: Mutex::default(),
+        };
+        Ok(Self {
+            params: Arc::new(Mutex::new(params)),
+            shared: Arc::new(shared),
+            logger,
+            seen: 0,
+            ros_clock,
+            time_source,
+        })
+    }
+
+    /// The name without the namespace.
+    ///
+    /// # Errors
+    /// None.
+    pub fn name(&self) -> Result<String> {
+        Ok(self.names().1.to_owned())
+    }
+
+    /// The namespace and the name.
+    ///
+    /// # Errors
+    /// None.
+    pub fn fully_qualified_name(&self) -> Result<String> {
+        Ok(self.shared.node.full_name().to_owned())
+    }
+
+    /// The namespace.
+    ///
+    /// # Errors
+    /// None.
+    pub fn namespace(&self) -> Result<String> {
+        let namespace = self.names().0;
+        Ok(if namespace.is_empty() { "/".into() } else { namespace.into() })
+    }
+
+    fn names(&self) -> (&str, &str) {
+        let full_name = self.shared.node.full_name();
+        full_name.rsplit_once('/').unwrap_or(("", full_name))
+    }
+
+    /// The name of the node's logger.
+    pub fn logger(&self) -> &str {
+        &self.logger
+    }
+
+    /// The value of a parameter, as its Rust type, or an `Option` of it.
+    ///
+    /// # Errors
+    /// [`Error::ParameterWrongType`].
+    pub fn get_parameter<T>(&self, name: &str) -> Result<T>
+    where
+        ParameterValue: TryInto<T, Error = WrongParameterType>,
+    {
+        let value = lock(&self.params).get(name).map(|parameter| parameter.value.clone());
+        value.unwrap_or(ParameterValue::NotSet).try_into().map_err(|error| {
+            Error::ParameterWrongType {
+                name: name.to_owned(),
+                expected_type: error.expected_type_name,
+                actual_type: error.actual_type_name,
+            }
+        })
+    }
+
+    /// Waits until something has come for this node since the last call, `timeout` at most: a
+    /// message, a tick, a request, a response. Tasks that waited for it have been woken then.
+    ///
+    /// The context's executor takes everything that comes, whether or not this is called.
+    pub fn spin_once(&mut self, timeout: Duration) {
+        self.shared.context.start();
+        let begin = Instant::now();
+        loop {
+            let is_waiting = self.shared.look();
+            let left = timeout.saturating_sub(begin.elapsed());
+            let pause = if is_waiting { left.min(LOOK_PERIOD) } else { left };
+            if self.shared.activity.wait(&mut self.seen, pause) || pause == left {
+                return;
+            }
+        }
+    }
+
+    /// A future that waits until the service or action of `client` has a server; a thread has to
+    /// spin the client's node meanwhile.
+    ///
+    /// # Errors
+    /// [`Error::RCL_RET_CLIENT_INVALID`] once that node is destroyed.
+    pub fn is_available(
+        client: &dyn IsAvailablePollable,
+    ) -> Result<impl Future<Output = Result<()>> + Unpin + use<>> {
+        let (sender, receiver) = oneshot::channel();
+        client.register_poll_available(sender)?;
+        Ok(receiver.map_err(|_| Error::RCL_RET_CLIENT_INVALID))
+    }
+
+    /// The topics, and the names of their types.
+    ///
+    /// # Errors
+    /// None within the process.
+    pub fn get_topic_names_and_types(&self) -> Result<HashMap<String, Vec<String>>> {
+        Ok(self.shared.context.topics())
+    }
+
+    /// The publishers of a topic.
+    ///
+    /// # Errors
+    /// None within the process.
+    pub fn get_publishers_info_by_topic(
+        &self,
+        topic_name: &str,
+        _no_mangle: bool,
+    ) -> Result<Vec<TopicEndpointInfo>> {
+        let name = self.shared.node.resolve_topic_name(topic_name);
+        let name = name.map_err(|_| Error::RCL_RET_INVALID_ARGUMENT)?;
+        let topic_type = self.shared.context.topics().remove(&name).unwrap_or_default();
+        let topic_type = topic_type.into_iter().next().unwrap_or_default();
+        let offered = self.shared.context.graph.offered_qos(&name).into_iter();
+        let publishers = offered.enumerate().map(|(number, (node, qos))| {
+            let (namespace, base) = node.rsplit_once('/').unwrap_or(("", &node));
+            let mut endpoint_gid = [0; 16];
+            endpoint_gid[..8].copy_from_slice(&(number as u64 + 1).to_le_bytes());
+            TopicEndpointInfo {
+                node_name: base.to_owned(),
+                node_namespace: if namespace.is_empty() { "/" } else { namespace }.to_owned(),
+                topic_type: topic_type.clone(),
+                endpoint_gid,
+                qos_profile: QosProfile::from(qos),
+            }
+        });
+        Ok(publishers.collect())
+    }
+
+    /// Creates a timer whose time never goes back.
+    ///
+    /// # Errors
+    /// For a period of zero, and when the context has ended.
+    pub fn create_wall_timer(&mut self, period: Duration) -> Result<Timer> {
+        self.timer(period, None)
+    }
+
+    /// Creates a timer of the node's [clock](Self::get_ros_clock).
+    ///
+    /// # Errors
+    /// The errors of [`create_wall_timer`](Self::create_wall_timer).
+    pub fn create_timer(&mut self, period: Duration) -> Result<Timer> {
+        let of_clock = Arc::new(ClockTimer::new(period));
+        self.time_source.attach_timer(&of_clock);
+        self.timer(period, Some(of_clock))
+    }
+
+    fn timer(&self, period: Duration, of_clock: Option<Arc<ClockTimer>>) -> Result<Timer> {
+        let node = &self.shared.node;
+        let interval = node.create_interval(period).map_err(Error::other)?;
+        let link = Link::new(&self.shared.activity);
+        Ok(Timer::new(interval, link, node.clock().now(), of_clock))
+    }
+
+    /// The node's source of simulated time.
+    pub fn get_time_source(&self) -> TimeSource {
+        self.time_source.clone()
+    }
+
+    /// The node's clock, which its [time source](Self::get_time_source) sets.
+    pub fn get_ros_clock(&self) -> Arc<Mutex<Clock>> {
+        self.ros_clock.clone()
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        self.shared.node.destroy();
+        self.shared.activity.close();
+        lock(&self.shared.conditions).clear();
+    }
+}
+
+impl fmt::Debug for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Node").field(&self.shared.node.full_name()).finish()
+    }
+}
+
+/// A publisher of a topic, as others see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TopicEndpointInfo {
+    /// The name of its node.
+    pub node_name: String,
+    /// The namespace of its node.
+    pub node_namespace: String,
+    /// The name of the message type.
+    pub topic_type: String,
+    /// A number that no other publisher of the topic has.
+    pub endpoint_gid: [u8; 16],
+    /// The quality of service that it offers.
+    pub qos_profile: QosProfile,
+}

@@ -1,0 +1,132 @@
+//! The ends of actions that a node creates.
+
+use super::Node;
+use crate::action::{
+    ActionClient, ActionClientUntyped, ActionServerGoalRequest, AllProgress, ClientInner, Goals,
+    answer_goal,
+};
+use crate::action_codec::{self, ActionCodec};
+use crate::action_msgs::msg::GoalStatusArray;
+use crate::action_msgs::srv::CancelGoal;
+use crate::error::{Error, Result};
+use crate::message::{Carried, WrappedActionTypeSupport, WrappedServiceTypeSupport};
+use crate::node_shared::invalid_name;
+use crate::qos::QosProfile;
+use crate::stream::or_report;
+use crate::untyped::UntypedAction;
+use futures::Stream;
+use futures::channel::mpsc;
+use ringspin_messages::RosAction;
+use std::sync::{Arc, Mutex};
+use uuid::Uuid;
+
+/// Feedback that may wait for the executor.
+const FEEDBACK: QosProfile = QosProfile::default().keep_last(100);
+const STATUS: QosProfile = QosProfile::default().keep_last(1).transient_local();
+
+impl Node {
+    /// Creates a client of an action.
+    ///
+    /// # Errors
+    /// [`Error::RCL_RET_ACTION_NAME_INVALID`]; another one for an action of another type.
+    pub fn create_action_client<T>(&mut self, action_name: &str) -> Result<ActionClient<T>>
+    where
+        T: WrappedActionTypeSupport,
+    {
+        Ok(ActionClient::new(self.action_client(action_name, action_codec::typed::<T>())?))
+    }
+
+    /// Creates a client of an action whose type is known by name.
+    ///
+    /// # Errors
+    /// [`Error::InvalidMessageType`], and those of
+    /// [`create_action_client`](Self::create_action_client).
+    pub fn create_action_client_untyped(
+        &mut self,
+        action_name: &str,
+        action_type: &str,
+    ) -> Result<ActionClientUntyped> {
+        let codec = UntypedAction::named(action_type)?;
+        Ok(ActionClientUntyped::new(self.action_client(action_name, codec)?))
+    }
+
+    fn action_client<G, R, F: Send + 'static>(
+        &self,
+        action: &str,
+        codec: ActionCodec<G, R, F>,
+    ) -> Result<ClientInner<G, R, F>> {
+        let part = self.action_parts(action)?;
+        let cancel_type = <CancelGoal::Service as WrappedServiceTypeSupport>::table();
+        let send_goal = self.client(&part("send_goal"), codec.send_goal)?;
+        let cancel_goal = self.client(&part("cancel_goal"), cancel_type)?;
+        let get_result = self.client(&part("get_result"), codec.get_result)?;
+        let progress = Arc::new(AllProgress::new());
+        let (of_status, of_feedback) = (progress.clone(), progress.clone());
+        self.listen(&part("status"), STATUS, move |message: GoalStatusArray| {
+            of_status.set_status(&message);
+        })?;
+        let (topic, read) = (part("feedback"), codec.read_feedback);
+        self.hear(&topic.clone(), codec.feedback, FEEDBACK, move |message| {
+            if let Some((id, feedback)) = or_report(read(message), &topic) {
+                of_feedback.add_feedback(id, feedback);
+            }
+        })?;
+        let node = self.shared.clone();
+        Ok(ClientInner { codec, node, send_goal, cancel_goal, get_result, progress })
+    }
+
+    /// Creates a server of an action. The stream of its goals ends with the node.
+    ///
+    /// # Errors
+    /// [`Error::RCL_RET_ACTION_NAME_INVALID`]; another one for an action that has a server in this
+    /// process, or another type.
+    pub fn create_action_server<T>(
+        &mut self,
+        action_name: &str,
+    ) -> Result<impl Stream<Item = ActionServerGoalRequest<T>> + Unpin + use<T>>
+    where
+        T: WrappedActionTypeSupport,
+    {
+        let part = self.action_parts(action_name)?;
+        let feedback_type = Carried::table::<T::FeedbackMessage>();
+        let goals = Arc::new(Goals {
+            node: self.shared.clone(),
+            clock: self.get_ros_clock(),
+            feedback: self.publisher(&part("feedback"), feedback_type, &FEEDBACK)?,
+            status: self.publisher(
+                &part("status"),
+                Carried::table::<GoalStatusArray>(),
+                &STATUS,
+            )?,
+            without_result: |status| {
+                Carried::new(T::Ros::result_response(status.to_rcl(), T::Result::default()))
+            },
+            known: Mutex::default(),
+        });
+        let (sender, requests) = mpsc::unbounded();
+        let (of_goals, of_cancel) = (goals.clone(), goals.clone());
+        self.respond::<T::SendGoal>(&part("send_goal"), move |request, responder| {
+            let (id, goal) = T::Ros::into_goal(request);
+            let goal = (Uuid::from_bytes(id), goal);
+            if let Some(request) = answer_goal::<T>(&of_goals, goal, responder) {
+                // Without a stream, the request is dropped: rejected.
+                let _ = sender.unbounded_send(request);
+            }
+        })?;
+        self.respond::<CancelGoal::Service>(&part("cancel_goal"), move |request, responder| {
+            of_cancel.request_cancel(&request, responder);
+        })?;
+        self.respond::<T::GetResult>(&part("get_result"), move |request, responder| {
+            goals.send_result(Uuid::from_bytes(T::Ros::requested_result(&request)), responder);
+        })?;
+        Ok(requests)
+    }
+
+    /// The names of the services and topics of an action.
+    fn action_parts(&self, action: &str) -> Result<impl Fn(&str) -> String + use<>> {
+        let name = self.shared.node.resolve_topic_name(action);
+        let name =
+            name.map_err(|error| invalid_name(&error, Error::RCL_RET_ACTION_NAME_INVALID))?;
+        Ok(move |part: &str| format!("{name}/_action/{part}"))
+    }
+}

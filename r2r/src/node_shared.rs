@@ -1,0 +1,85 @@
+//! The part of a node that its ends share.
+
+use crate::context::{Shared, Type};
+use crate::error::{Error, Result};
+use crate::link::Activity;
+use crate::lock;
+use crate::log::report;
+use futures::channel::oneshot;
+use ringspin::graph::NameError;
+use std::sync::{Arc, Mutex};
+
+/// The part of a node that its ends share.
+pub(crate) struct NodeShared {
+    pub(crate) context: Arc<Shared>,
+    pub(crate) node: ringspin::Node<()>,
+    pub(crate) activity: Arc<Activity>,
+    pub(crate) conditions: Mutex<Vec<Condition>>,
+}
+
+/// A condition, and the end of the channel that waits for it.
+pub(crate) type Condition = (Box<dyn Fn() -> bool + Send>, oneshot::Sender<()>);
+
+impl NodeShared {
+    /// Notifies `waiter` once `holds` does.
+    pub(crate) fn when(&self, holds: Box<dyn Fn() -> bool + Send>, waiter: oneshot::Sender<()>) {
+        lock(&self.conditions).push((holds, waiter));
+        self.look();
+    }
+
+    /// Notifies those whose conditions hold; true if others are left.
+    pub(crate) fn look(&self) -> bool {
+        let mut conditions = lock(&self.conditions);
+        let (held, left) = std::mem::take(&mut *conditions).into_iter().partition(|it| (it.0)());
+        *conditions = left;
+        let is_waiting = !conditions.is_empty();
+        drop(conditions);
+        let held: Vec<Condition> = held;
+        for (_, waiter) in held {
+            // The receiver may be gone.
+            let _ = waiter.send(());
+            self.activity.happened();
+        }
+        is_waiting
+    }
+
+    /// The number of subscriptions to a topic in this process.
+    pub(crate) fn subscriptions(&self, topic: &str) -> usize {
+        let info = self.context.graph.info();
+        let of_topic = info.topics.iter().find(|it| it.name == topic);
+        of_topic.map_or(0, |it| it.subscriptions.len())
+    }
+}
+
+impl NodeShared {
+    /// Notes the ROS type of a topic or service; returns its resolved name.
+    pub(crate) fn set_type(&self, name: &str, ros_type: Type) -> Result<String> {
+        let (resolved, invalid) = match ros_type {
+            Type::Topic(_) => {
+                (self.node.resolve_topic_name(name), Error::RCL_RET_TOPIC_NAME_INVALID)
+            }
+            Type::Service(_) => {
+                (self.node.resolve_service_name(name), Error::RCL_RET_SERVICE_NAME_INVALID)
+            }
+        };
+        let name = resolved.map_err(|reason| invalid_name(&reason, invalid))?;
+        self.context.set_type(&name, ros_type)?;
+        Ok(name)
+    }
+}
+
+/// The error for an invalid name, with the reason in the log.
+pub(crate) fn invalid_name(reason: &NameError, error: Error) -> Error {
+    report(reason);
+    error
+}
+
+/// A client whose server can be waited for; see
+/// [`Node::is_available`](crate::Node::is_available).
+pub trait IsAvailablePollable {
+    /// Notifies `sender` when there is a server.
+    ///
+    /// # Errors
+    /// [`Error::RCL_RET_CLIENT_INVALID`] once the node is destroyed.
+    fn register_poll_available(&self, sender: oneshot::Sender<()>) -> Result<()>;
+}

@@ -1,0 +1,186 @@
+//! Publishers: typed, untyped, of bytes.
+
+use crate::error::{Error, Result};
+use crate::message::{Carried, WrappedTypesupport};
+use crate::native::NativeMsg;
+use crate::node_shared::NodeShared;
+use crate::untyped::Untyped;
+use futures::TryFutureExt;
+use futures::channel::oneshot;
+use ringspin_ringbuf::Flag;
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// A publisher of some type.
+pub(crate) struct Inner {
+    publisher: ringspin::Publisher<Carried>,
+    topic: String,
+    node: Arc<NodeShared>,
+    is_destroyed: Flag,
+}
+
+impl Inner {
+    pub(crate) fn new(
+        publisher: ringspin::Publisher<Carried>,
+        topic: String,
+        node: Arc<NodeShared>,
+    ) -> Self {
+        Self { publisher, topic, node, is_destroyed: Flag::default() }
+    }
+
+    pub(crate) fn destroy(&self) {
+        self.is_destroyed.raise();
+    }
+
+    /// # Errors
+    /// [`Error::RCL_RET_PUBLISHER_INVALID`] after its end or that of its node.
+    fn check(&self) -> Result<()> {
+        match self.is_destroyed.is_raised() || self.node.activity.is_closed() {
+            true => Err(Error::RCL_RET_PUBLISHER_INVALID),
+            false => Ok(()),
+        }
+    }
+
+    pub(crate) fn publish(&self, message: Carried) -> Result<()> {
+        self.check()?;
+        self.node.context.start();
+        self.publisher
+            .publish(message)
+            .map_err(|error| Error::Other(format!("failed to publish on {}: {error}", self.topic)))
+    }
+
+    fn subscriptions(&self) -> Result<usize> {
+        self.check()?;
+        Ok(self.node.subscriptions(&self.topic))
+    }
+
+    fn wait(self: &Arc<Self>) -> Result<impl Future<Output = Result<()>> + Unpin + use<>> {
+        self.check()?;
+        let (sender, receiver) = oneshot::channel();
+        let inner = Arc::downgrade(self);
+        let is_matched =
+            move || inner.upgrade().is_some_and(|inner| inner.node.subscriptions(&inner.topic) > 0);
+        self.node.when(Box::new(is_matched), sender);
+        Ok(receiver.map_err(|_| Error::RCL_RET_CLIENT_INVALID))
+    }
+}
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Publisher").field(&self.topic).finish()
+    }
+}
+
+/// A publisher of messages `T`; from any thread. Clones are the same publisher.
+#[derive(Debug, Clone)]
+pub struct Publisher<T>
+where
+    T: WrappedTypesupport,
+{
+    pub(crate) inner: Arc<Inner>,
+    message: PhantomData<fn(T)>,
+}
+
+impl<T: WrappedTypesupport> Publisher<T> {
+    pub(crate) fn new(inner: Arc<Inner>) -> Self {
+        Self { inner, message: PhantomData }
+    }
+
+    /// Publishes a message.
+    ///
+    /// # Errors
+    /// [`Error::RCL_RET_PUBLISHER_INVALID`] once publisher or node are destroyed; another one when
+    /// a keep-all subscription is full, or the middleware refuses the message.
+    pub fn publish(&self, msg: &T) -> Result<()> {
+        self.inner.publish(Carried::new(msg.clone()))
+    }
+
+    /// A message to be filled and published by [`publish_native`](Self::publish_native).
+    ///
+    /// # Errors
+    /// [`Error::RCL_RET_PUBLISHER_INVALID`].
+    pub fn borrow_loaned_message(&self) -> Result<NativeMsg<T>> {
+        self.inner.check()?;
+        Ok(NativeMsg { message: T::default(), is_loaned: true })
+    }
+
+    /// Publishes a message without a copy of it: what is left in `msg` is the default.
+    ///
+    /// # Errors
+    /// The errors of [`publish`](Self::publish).
+    pub fn publish_native(&self, msg: &mut NativeMsg<T>) -> Result<()> {
+        msg.is_loaned = false;
+        self.inner.publish(Carried::new(std::mem::take(&mut msg.message)))
+    }
+
+    /// The number of subscriptions to the topic in this process. Those beyond it are not counted
+    /// yet.
+    ///
+    /// # Errors
+    /// [`Error::RCL_RET_PUBLISHER_INVALID`].
+    pub fn get_inter_process_subscription_count(&self) -> Result<usize> {
+        self.inner.subscriptions()
+    }
+
+    /// A future that waits until there is a subscription in this process; a thread has to spin the
+    /// node meanwhile. One beyond the process does not end it yet.
+    ///
+    /// # Errors
+    /// [`Error::RCL_RET_PUBLISHER_INVALID`].
+    pub fn wait_for_inter_process_subscribers(
+        &self,
+    ) -> Result<impl Future<Output = Result<()>> + Unpin + use<T>> {
+        self.inner.wait()
+    }
+}
+
+/// A publisher of a type that is known by name; from any thread.
+#[derive(Debug, Clone)]
+pub struct PublisherUntyped {
+    pub(crate) inner: Arc<Inner>,
+    untyped: Untyped,
+}
+
+impl PublisherUntyped {
+    pub(crate) fn new(inner: Arc<Inner>, untyped: Untyped) -> Self {
+        Self { inner, untyped }
+    }
+
+    /// Publishes the message that `msg` describes; fields that it lacks have their defaults.
+    ///
+    /// # Errors
+    /// [`Error::SerdeError`] for a value that does not describe one, and those of
+    /// [`Publisher::publish`].
+    pub fn publish(&self, msg: serde_json::Value) -> Result<()> {
+        self.inner.publish((self.untyped.from_json)(msg)?)
+    }
+
+    /// Publishes the message that `data` is: CDR, with its header of four bytes. A subscription
+    /// that expects a struct drops what is not one, and logs it.
+    ///
+    /// # Errors
+    /// The errors of [`Publisher::publish`].
+    pub fn publish_raw(&self, data: &[u8]) -> Result<()> {
+        self.inner.publish(Carried::of_bytes(data.to_vec()))
+    }
+
+    /// Same as [`Publisher::get_inter_process_subscription_count`].
+    ///
+    /// # Errors
+    /// The same ones.
+    pub fn get_inter_process_subscription_count(&self) -> Result<usize> {
+        self.inner.subscriptions()
+    }
+
+    /// Same as [`Publisher::wait_for_inter_process_subscribers`].
+    ///
+    /// # Errors
+    /// The same ones.
+    pub fn wait_for_inter_process_subscribers(
+        &self,
+    ) -> Result<impl Future<Output = Result<()>> + Unpin + use<>> {
+        self.inner.wait()
+    }
+}

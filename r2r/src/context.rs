@@ -9,8 +9,12 @@ use ringspin_messages::{CdrService, CdrType};
 use ringspin_ringbuf::Flag;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+#[cfg(feature = "live")]
+use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::thread;
+#[cfg(feature = "live")]
+use std::time::Duration;
 
 /// A context: where nodes are created. Cheap to clone.
 ///
@@ -24,6 +28,10 @@ pub struct Context(pub(crate) Arc<Shared>);
 
 /// The context of each world; the first is that of threads in no world.
 static CONTEXTS: Mutex<BTreeMap<Option<usize>, Result<Context>>> = Mutex::new(BTreeMap::new());
+
+/// The time for callbacks to return, and for nodes to go, when the process exits.
+#[cfg(feature = "live")]
+const EXIT_GRACE: Duration = Duration::from_secs(1);
 
 pub(crate) struct Shared {
     pub(crate) graph: Graph,
@@ -104,17 +112,44 @@ impl Shared {
             self.has_ended.raise();
             report(&error);
         } else {
-            let shared = self.clone();
-            let run = move || {
-                if let Err(error) = executor.spin() {
-                    report(&error);
-                }
-                shared.has_ended.raise();
-            };
-            let thread = thread::Builder::new().name("ringspin".into());
-            drop(thread.spawn(run).inspect_err(|error| report(error)));
+            self.run(executor);
         }
         self.is_started.raise();
+    }
+
+    /// Runs the executor on a thread of its own.
+    fn run(self: &Arc<Self>, mut executor: Executor) {
+        #[cfg(feature = "live")]
+        let ending = self.stop_at_exit(&executor);
+        let shared = self.clone();
+        let run = move || {
+            if let Err(error) = executor.spin() {
+                report(&error);
+            }
+            shared.has_ended.raise();
+            drop(executor);
+            #[cfg(feature = "live")]
+            drop(ending);
+        };
+        let thread = thread::Builder::new().name("ringspin".into());
+        drop(thread.spawn(run).inspect_err(|error| report(error)));
+    }
+
+    /// Has the executor stopped at the exit of the process, if it runs over ROS 2. The end of what
+    /// is returned says that it is gone.
+    #[cfg(feature = "live")]
+    fn stop_at_exit(&self, executor: &Executor) -> mpsc::Sender<()> {
+        let (ending, ended) = mpsc::channel();
+        if let Some(ros2) = &self.ros2 {
+            let stop = executor.stop_handle();
+            // A callback that does not return is not waited for.
+            ros2.at_exit(move || {
+                if stop.stop_and_wait(EXIT_GRACE).is_ok() {
+                    let _ = ended.recv_timeout(EXIT_GRACE);
+                }
+            });
+        }
+        ending
     }
 
     /// The topics that have ends, and the names of their types.

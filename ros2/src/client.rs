@@ -39,6 +39,11 @@ impl ServerWatch {
         clients.push(Arc::downgrade(client));
         Ok(())
     }
+
+    /// Ends its thread.
+    pub(crate) fn end(&self) {
+        self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
 }
 
 /// Notifies all clients that the graph has changed. A client with calls then queries the graph.

@@ -9,7 +9,7 @@ use crate::named::NamedTypes;
 use crate::node::RosNode;
 use crate::raw::{RawTopicError, RawTopics};
 use crate::rcl::fast_dds::{self, Profile};
-use crate::rcl::{Context, ContextOptions, RosError};
+use crate::rcl::{Context, ContextOptions, RosError, at_exit};
 use crate::types::Types;
 use ringspin_executor::{BoxError, Middleware, RemoteNode, RosClock, Time};
 use ringspin_messages::{CdrService, CdrType};
@@ -114,6 +114,22 @@ impl Ros2 {
     /// Says the same of a service: before its server and each of its clients.
     pub fn carry_service(&self, service: &str, table: &'static CdrService) {
         self.connection.named.set_service(service, table);
+    }
+
+    /// Has `stop` called when the process exits, by a return from `main` or by `exit`: it is to end
+    /// what uses the connection on other threads, in a second at most. After that everything of
+    /// ROS 2 in the process is freed, and a thread that still uses it waits for the end.
+    ///
+    /// For executors on threads that are not joined: without it Fast DDS frees its global objects
+    /// while those run, and the process crashes. To be called after the executor is frozen.
+    pub fn at_exit(&self, stop: impl FnOnce() + Send + 'static) {
+        let connection = Arc::downgrade(&self.connection);
+        at_exit(move || {
+            stop();
+            if let Some(connection) = connection.upgrade() {
+                connection.server_watch.end();
+            }
+        });
     }
 }
 

@@ -73,6 +73,7 @@ impl RawClient {
         let mut native = self.request.lock().unwrap_or_else(PoisonError::into_inner);
         native.write(request, &self.rcl.entity)?;
         let mut sequence = 0;
+        let _use = lock::one_use();
         // SAFETY: the client is initialized, the C struct is of its request and locked.
         let code =
             unsafe { ffi::rcl_send_request(self.rcl.pointer(), native.as_ptr(), &mut sequence) };

@@ -3,9 +3,9 @@
 use super::callback::{Callback, OnNew, Trampoline};
 use super::entity::{Entity, c_name, copied};
 use super::error::{RosError, check, failure, forget, is_ok};
-use super::lock;
 use super::node::{Node, NodeHandle};
 use super::qos::to_rmw;
+use super::{exit, lock};
 use r2r_rcl as ffi;
 use ringspin_executor::QoS;
 use std::cell::UnsafeCell;
@@ -22,7 +22,7 @@ pub(super) type SetCallback<T> = unsafe extern "C" fn(*const T, Trampoline, *con
 /// `SET_CALLBACK` and `free` call the functions of rcl for this struct.
 pub(super) unsafe trait RclStruct: Sized {
     /// The owner of what the struct points to.
-    type Parent: Send + Sync;
+    type Parent: Clone + Send + Sync + 'static;
     /// `None` for a struct without callbacks.
     const SET_CALLBACK: Option<SetCallback<Self>> = None;
 
@@ -35,7 +35,9 @@ pub(super) unsafe trait RclStruct: Sized {
 
 /// An initialized struct of rcl, its name in errors, and its parent, which it keeps alive.
 pub(super) struct Owned<T: RclStruct> {
-    raw: UnsafeCell<T>,
+    raw: Box<UnsafeCell<T>>,
+    /// The number under which it is freed.
+    number: u64,
     callback: Callback,
     pub(super) entity: Entity,
     pub(super) parent: T::Parent,
@@ -53,9 +55,15 @@ unsafe impl<T: RclStruct> Sync for Owned<T> {}
 
 impl<T: RclStruct> Owned<T> {
     /// # Safety
-    /// `raw` was initialized with `parent`, and has no other owner.
+    /// `raw` was initialized with `parent`, and has no other owner. The caller has the lock for
+    /// entities.
     pub(super) unsafe fn new(raw: T, entity: Entity, parent: T::Parent) -> Self {
-        Self { raw: UnsafeCell::new(raw), callback: Callback::default(), entity, parent }
+        let raw = Box::new(UnsafeCell::new(raw));
+        let (address, of) = (raw.get() as usize, parent.clone());
+        // SAFETY: it is called once, with the lock for entities: by `drop`, or at the exit, after
+        // which nothing takes that lock, and no thread sends.
+        let free = move || unsafe { T::free(address as *mut T, &of) };
+        Self { raw, number: exit::add(free), callback: Callback::default(), entity, parent }
     }
 
     /// The address of the struct, which is initialized.
@@ -106,16 +114,20 @@ impl<T: RclStruct> Owned<T> {
 
 impl<T: RclStruct> Drop for Owned<T> {
     fn drop(&mut self) {
+        // At the exit of the process this waits for its end.
+        drop(lock::entities());
         // Without the lock: a running callback may wait for another thread that makes entities.
         let _ = self.set_callback(None);
         let _lock = lock::entities();
-        // SAFETY: this is the only owner, and the parent still lives.
-        unsafe { T::free(self.pointer(), &self.parent) };
+        if let Some(free) = exit::remove(self.number) {
+            free();
+        }
         forget();
     }
 }
 
 /// The node of an entity, and the name of the entity, as expanded and remapped.
+#[derive(Clone)]
 pub(super) struct InNode {
     pub(super) node: Arc<NodeHandle>,
     pub(super) name: String,

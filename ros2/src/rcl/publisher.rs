@@ -2,6 +2,7 @@
 
 use super::error::{RosError, misfit};
 use super::fast_dds::Participant;
+use super::lock;
 use super::node::Node;
 use super::owned::Owned;
 use super::qos::{check_depth, from_rmw};
@@ -52,6 +53,7 @@ impl PublisherEndpoint {
     /// After a shutdown, and where the middleware refuses them. It does not look into them.
     pub fn publish_serialized(&self, bytes: &[u8]) -> Result<(), RosError> {
         let message = serialized::borrowed(bytes);
+        let _use = lock::one_use();
         // SAFETY: the publisher is initialized; the bytes are only read, during the call.
         let code = unsafe {
             ffi::rcl_publish_serialized_message(self.rcl.pointer(), &message, std::ptr::null_mut())

@@ -1,6 +1,7 @@
 //! Services: the side that answers.
 
 use super::error::{RosError, misfit};
+use super::lock;
 use super::native::Native;
 use super::node::Node;
 use super::owned::Owned;
@@ -116,6 +117,7 @@ impl RawService {
         native.write(response, &self.rcl.entity)?;
         let mut header =
             ffi::rmw_request_id_t { writer_guid: id.client, sequence_number: id.sequence };
+        let _use = lock::one_use();
         // SAFETY: the service is initialized, and the C struct is of its response and borrowed
         // exclusively.
         let code =

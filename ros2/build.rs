@@ -1,7 +1,4 @@
-//! Checks that a ROS 2 that this crate can be built with is sourced, before its dependencies fail
-//! on it.
-//!
-//! It has no dependencies, so cargo runs it first.
+//! Links the ROS 2 that is sourced, and chooses the declarations of its distribution.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

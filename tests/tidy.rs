@@ -24,8 +24,9 @@ fn sources() -> Vec<(PathBuf, String)> {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            if path.is_dir() && !name.starts_with('.') && !name.starts_with("target") {
-                folders.push(path);
+            if path.is_dir() {
+                let is_generated = name.starts_with("target") || name == "bindings";
+                folders.extend((!name.starts_with('.') && !is_generated).then_some(path));
             } else if name.ends_with(".rs") {
                 let text = fs::read_to_string(&path).unwrap();
                 sources.push((path.strip_prefix(root).unwrap().to_path_buf(), text));

@@ -62,6 +62,7 @@ mod error;
 mod event;
 mod exit;
 pub mod fast_dds;
+mod ffi;
 mod graph;
 mod graph_watch;
 mod lock;

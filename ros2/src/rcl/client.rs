@@ -1,12 +1,12 @@
 //! Clients of services: the side that asks.
 
 use super::error::{RosError, misfit};
+use super::ffi;
 use super::lock;
 use super::native::Native;
 use super::node::Node;
 use super::owned::Owned;
 use super::type_support::{by_name, by_name_and_hash};
-use r2r_rcl as ffi;
 use ringspin_executor::QoS;
 use ringspin_messages::{CdrService, RosService};
 use std::any::Any;

@@ -3,8 +3,8 @@
 use super::entity::{Entity, c_name};
 use super::error::{RosError, check, forget};
 use super::fast_dds::{self, Participant, Profile, Settings};
+use super::ffi;
 use super::{lock, logging};
-use r2r_rcl as ffi;
 use std::cell::UnsafeCell;
 use std::ffi::{CString, c_char, c_int};
 use std::sync::{Arc, OnceLock};

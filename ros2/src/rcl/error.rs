@@ -1,7 +1,7 @@
 //! Errors of rcl, with the entity that they are about and a way out.
 
 use super::entity::Entity;
-use r2r_rcl as ffi;
+use super::ffi;
 use ringspin_messages::cdr::CdrError;
 use std::ffi::CStr;
 use std::sync::Arc;

@@ -2,15 +2,11 @@
 
 use super::entity::Entity;
 use super::error::{RosError, check};
-use super::lock;
-use super::owned::{Owned, RclStruct, SetCallback};
-use super::publisher::PublisherEndpoint;
-use super::subscription::SubscriptionEndpoint;
-use r2r_rcl as ffi;
-use r2r_rcl::rcl_publisher_event_type_e as OfPublisher;
-use r2r_rcl::rcl_subscription_event_type_e as OfSub;
-use r2r_rcl::rmw_qos_policy_kind_e as Policy;
-use r2r_rcl::{
+use super::ffi;
+use super::ffi::rcl_publisher_event_type_e as OfPublisher;
+use super::ffi::rcl_subscription_event_type_e as OfSub;
+use super::ffi::rmw_qos_policy_kind_e as Policy;
+use super::ffi::{
     rmw_incompatible_type_status_t as IncompatibleType,
     rmw_liveliness_changed_status_t as LivelinessChanged,
     rmw_liveliness_lost_status_t as LivelinessLost,
@@ -19,6 +15,10 @@ use r2r_rcl::{
     rmw_qos_incompatible_event_status_t as IncompatibleQos,
     rmw_requested_deadline_missed_status_t as DeadlineMissed, // A publisher's has the same fields.
 };
+use super::lock;
+use super::owned::{Owned, RclStruct, SetCallback};
+use super::publisher::PublisherEndpoint;
+use super::subscription::SubscriptionEndpoint;
 use std::fmt::Debug;
 use std::mem::MaybeUninit;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -309,7 +309,6 @@ impl Status for LivelinessChanged {
 impl Status for IncompatibleQos {
     fn event(&self) -> QosEvent {
         let policy = match self.last_policy_kind {
-            Policy::RMW_QOS_POLICY_INVALID => "none",
             Policy::RMW_QOS_POLICY_DURABILITY => "durability",
             Policy::RMW_QOS_POLICY_DEADLINE => "deadline",
             Policy::RMW_QOS_POLICY_LIVELINESS => "liveliness",
@@ -319,6 +318,7 @@ impl Status for IncompatibleQos {
             Policy::RMW_QOS_POLICY_DEPTH => "depth",
             Policy::RMW_QOS_POLICY_LIVELINESS_LEASE_DURATION => "liveliness lease duration",
             Policy::RMW_QOS_POLICY_AVOID_ROS_NAMESPACE_CONVENTIONS => "ROS namespace conventions",
+            _ => "none",
         };
         QosEvent::IncompatibleQos { total: count(self.total_count), change: 0, policy }
     }

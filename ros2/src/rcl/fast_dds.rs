@@ -18,11 +18,11 @@
 //! where LTTng, which rcl brings, has started threads before `main`.
 
 use super::error::is_ok;
+use super::ffi;
+use super::ffi::rmw_automatic_discovery_range_e as Range;
 use super::owned::Owned;
 use super::qos::middleware;
 use libloading::Library;
-use r2r_rcl as ffi;
-use r2r_rcl::rmw_automatic_discovery_range_e as Range;
 use std::env;
 use std::ffi::{c_char, c_void};
 use std::path::{Path, PathBuf};

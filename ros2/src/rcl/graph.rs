@@ -2,10 +2,10 @@
 
 use super::entity::{c_name, copied};
 use super::error::{RosError, check};
+use super::ffi;
 use super::lock;
 use super::node::Node;
 use super::qos::from_rmw;
-use r2r_rcl as ffi;
 use ringspin_executor::QoS;
 use std::ffi::c_char;
 use std::time::{Duration, Instant};

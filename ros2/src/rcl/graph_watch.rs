@@ -3,10 +3,10 @@
 use super::context::{Context, ContextHandle};
 use super::entity::Entity;
 use super::error::{RosError, check, forget};
+use super::ffi;
 use super::lock;
 use super::node::{Node, NodeHandle};
 use super::owned::{Owned, RclStruct};
-use r2r_rcl as ffi;
 use ringspin_ringbuf::Flag;
 use std::io;
 use std::sync::Arc;

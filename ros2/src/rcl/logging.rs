@@ -3,8 +3,8 @@
 use super::context::Context;
 use super::entity::Entity;
 use super::error::{RosError, check};
+use super::ffi;
 use super::node::Node;
-use r2r_rcl as ffi;
 use std::cell::Cell;
 use std::ffi::{CString, c_char, c_int};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -33,7 +33,8 @@ impl Severity {
             Self::Warn => S::RCUTILS_LOG_SEVERITY_WARN,
             Self::Error => S::RCUTILS_LOG_SEVERITY_ERROR,
             Self::Fatal => S::RCUTILS_LOG_SEVERITY_FATAL,
-        }) as c_int
+        })
+        .0 as c_int
     }
 }
 
@@ -108,12 +109,6 @@ impl Drop for Lock {
     }
 }
 
-unsafe extern "C" {
-    // Of rcl/logging_rosout.h, which r2r_rcl does not bind.
-    fn rcl_logging_rosout_init_publisher_for_node(node: *mut ffi::rcl_node_t) -> i32;
-    fn rcl_logging_rosout_fini_publisher_for_node(node: *mut ffi::rcl_node_t) -> i32;
-}
-
 /// Publishes the log of `node` on `/rosout`. Later ROS 2 does not do so by the node's creation.
 ///
 /// # Safety
@@ -123,7 +118,7 @@ pub(super) unsafe fn publish_log_of(
     entity: &Entity,
 ) -> Result<(), RosError> {
     // SAFETY: as the caller promises. A second time for one node does nothing.
-    let code = unsafe { rcl_logging_rosout_init_publisher_for_node(node) };
+    let code = unsafe { ffi::rcl_logging_rosout_init_publisher_for_node(node) };
     check(code, "publish the log of", entity)
 }
 
@@ -133,7 +128,7 @@ pub(super) unsafe fn publish_log_of(
 /// The node is initialized, and the lock for logging is held.
 pub(super) unsafe fn end_log_of(node: *mut ffi::rcl_node_t) {
     // SAFETY: as the caller promises.
-    unsafe { rcl_logging_rosout_fini_publisher_for_node(node) };
+    unsafe { ffi::rcl_logging_rosout_fini_publisher_for_node(node) };
 }
 
 /// Sets logging up for one more context, by the arguments of the first one.

@@ -3,9 +3,9 @@
 
 use super::entity::Entity;
 use super::error::{RosError, check, failure};
+use super::ffi::{self as ffi, rosidl_message_type_support_t};
 use super::serialized::{Buffer, borrowed};
 use super::type_support::{Members, members_of};
-use r2r_rcl::{self as ffi, rosidl_message_type_support_t};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ffi::c_void;
 use std::ptr::NonNull;

@@ -3,9 +3,9 @@
 use super::context::{Context, ContextHandle};
 use super::entity::{Entity, c_name, copied};
 use super::error::{RosError, check};
+use super::ffi;
 use super::owned::{Owned, RclStruct};
 use super::{fast_dds, lock, logging};
-use r2r_rcl as ffi;
 use std::ffi::{CStr, CString, c_char};
 use std::sync::{Arc, Weak};
 

@@ -3,10 +3,10 @@
 use super::callback::{Callback, OnNew, Trampoline};
 use super::entity::{Entity, c_name, copied};
 use super::error::{RosError, check, failure, forget, is_ok};
+use super::ffi;
 use super::node::{Node, NodeHandle};
 use super::qos::to_rmw;
 use super::{exit, lock};
-use r2r_rcl as ffi;
 use ringspin_executor::QoS;
 use std::cell::UnsafeCell;
 use std::ffi::c_void;

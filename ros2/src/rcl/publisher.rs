@@ -2,13 +2,13 @@
 
 use super::error::{RosError, misfit};
 use super::fast_dds::Participant;
+use super::ffi;
 use super::lock;
 use super::node::Node;
 use super::owned::Owned;
 use super::qos::{check_depth, from_rmw};
 use super::serialized;
 use super::type_support::{by_name, by_name_and_hash};
-use r2r_rcl as ffi;
 use ringspin_executor::QoS;
 use ringspin_messages::{CdrType, RosMessage};
 use std::any::Any;

@@ -2,11 +2,12 @@
 
 use super::entity::{Entity, copied};
 use super::fast_dds;
-use r2r_rcl::rmw_qos_durability_policy_e as RmwDurability;
-use r2r_rcl::rmw_qos_history_policy_e as RmwHistory;
-use r2r_rcl::rmw_qos_liveliness_policy_e as RmwLiveliness;
-use r2r_rcl::rmw_qos_reliability_policy_e as RmwReliability;
-use r2r_rcl::{rmw_qos_profile_t, rmw_time_s};
+use super::ffi;
+use super::ffi::rmw_qos_durability_policy_e as RmwDurability;
+use super::ffi::rmw_qos_history_policy_e as RmwHistory;
+use super::ffi::rmw_qos_liveliness_policy_e as RmwLiveliness;
+use super::ffi::rmw_qos_reliability_policy_e as RmwReliability;
+use super::ffi::{rmw_qos_profile_t, rmw_time_s};
 use ringspin_executor::{Durability, History, Liveliness, QoS, Reliability};
 use std::time::Duration;
 
@@ -78,7 +79,7 @@ pub(super) fn check_depth(qos: &QoS, entity: &Entity) {
 /// The middleware's name, such as `rmw_fastrtps_cpp`.
 pub fn middleware() -> String {
     // SAFETY: the function returns a static string that ends with NUL.
-    unsafe { copied(r2r_rcl::rmw_get_implementation_identifier()) }
+    unsafe { copied(ffi::rmw_get_implementation_identifier()) }
 }
 
 fn to_time(limit: Option<Duration>) -> rmw_time_s {

@@ -2,7 +2,7 @@
 
 use super::entity::Entity;
 use super::error::{RosError, check};
-use r2r_rcl as ffi;
+use super::ffi;
 
 /// A buffer that rcl fills and that grows as it needs.
 pub(super) struct Buffer(ffi::rcl_serialized_message_t);

@@ -2,12 +2,12 @@
 
 use super::error::{RosError, misfit};
 use super::fast_dds;
+use super::ffi;
 use super::node::Node;
 use super::owned::Owned;
 use super::qos::{check_depth, from_rmw};
 use super::serialized::Buffer;
 use super::type_support::{by_name, by_name_and_hash};
-use r2r_rcl as ffi;
 use ringspin_executor::{MessageTimes, QoS, Time};
 use ringspin_messages::{CdrType, RosMessage};
 use std::any::Any;
@@ -153,7 +153,8 @@ impl SubscriptionEndpoint {
 
     /// Takes the oldest message into `buffer`, also one to be skipped.
     fn take_any(&self, buffer: &mut Buffer) -> Result<Option<MessageInfo>, RosError> {
-        let mut info = ffi::rmw_message_info_t::default();
+        // SAFETY: the function only returns an empty value.
+        let mut info = unsafe { ffi::rmw_get_zero_initialized_message_info() };
         // SAFETY: the subscription is initialized, buffer and info are borrowed exclusively, and
         // no other take runs.
         let code = unsafe {

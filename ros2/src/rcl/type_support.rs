@@ -1,8 +1,8 @@
 //! Type supports: the search by name, and the descriptions of their C structs.
 
 use super::error::{RosError, forget};
+use super::ffi::{self as ffi, rosidl_message_type_support_t, rosidl_service_type_support_t};
 use libloading::Library;
-use r2r_rcl::{self as ffi, rosidl_message_type_support_t, rosidl_service_type_support_t};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -51,7 +51,7 @@ pub(super) trait TypeSupport: Sized + 'static {
     /// The name of the function that returns one begins like this.
     const FUNCTION: &str;
 
-    /// The hash of the type's definition; `None` for a ROS before Iron.
+    /// The hash of the type's definition; `None` where its library has none.
     fn hash(&self) -> Option<String>;
 }
 
@@ -59,16 +59,10 @@ impl TypeSupport for rosidl_message_type_support_t {
     const KINDS: &[&str] = &["msg", "srv", "action"];
     const FUNCTION: &str = "rosidl_typesupport_c__get_message_type_support_handle__";
 
-    #[cfg(has_type_hashes)]
     fn hash(&self) -> Option<String> {
         // SAFETY: the function belongs to this type support; what it finds is a static of the
         // type's library, which stays loaded.
         unsafe { self.get_type_hash_func?(self).as_ref() }.map(hash_text)
-    }
-
-    #[cfg(not(has_type_hashes))]
-    fn hash(&self) -> Option<String> {
-        None
     }
 }
 
@@ -76,19 +70,12 @@ impl TypeSupport for rosidl_service_type_support_t {
     const KINDS: &[&str] = &["srv", "action"];
     const FUNCTION: &str = "rosidl_typesupport_c__get_service_type_support_handle__";
 
-    #[cfg(has_type_hashes)]
     fn hash(&self) -> Option<String> {
         // SAFETY: as for a message.
         unsafe { self.get_type_hash_func?(self).as_ref() }.map(hash_text)
     }
-
-    #[cfg(not(has_type_hashes))]
-    fn hash(&self) -> Option<String> {
-        None
-    }
 }
 
-#[cfg(has_type_hashes)]
 fn hash_text(hash: &ffi::rosidl_type_hash_t) -> String {
     let digits: String = hash.value.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("RIHS{:02}_{digits}", hash.version)
@@ -118,8 +105,8 @@ pub(super) fn by_name<S: TypeSupport>(name: &str) -> Result<&'static S, RosError
     }
 }
 
-/// The same, checked to be of a definition with `hash`, such as `RIHS01_7d9a...`. A ROS before Iron
-/// has no hashes, and any `hash` is right.
+/// The same, checked to be of a definition with `hash`, such as `RIHS01_7d9a...`. A library without
+/// hashes fits any `hash`.
 ///
 /// # Errors
 /// [`RosError::UnknownType`], [`RosError::OtherDefinition`].
@@ -139,7 +126,7 @@ pub(super) fn by_name_and_hash<S: TypeSupport>(
 }
 
 /// Checks that the sourced ROS defines the message type `name` by a definition of `hash`, such as
-/// `RIHS01_7d9a...`. A ROS before Iron has no hashes, and any `hash` is right.
+/// `RIHS01_7d9a...`. A library without hashes fits any `hash`.
 ///
 /// # Errors
 /// [`RosError::UnknownType`], [`RosError::OtherDefinition`].
@@ -147,7 +134,7 @@ pub fn check_type_hash(name: &str, hash: &str) -> Result<(), RosError> {
     by_name_and_hash::<rosidl_message_type_support_t>(name, hash).map(drop)
 }
 
-/// The hash of the message type `name` in the sourced ROS; `None` for a ROS before Iron.
+/// The hash of the message type `name` in the sourced ROS; `None` where its library has none.
 ///
 /// # Errors
 /// [`RosError::UnknownType`].

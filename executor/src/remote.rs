@@ -30,6 +30,13 @@ pub trait RemotePublisher: Send + Sync {
     /// The reason of a failure.
     fn assert_liveliness(&self) -> Result<(), BoxError>;
 
+    /// The number of subscriptions that are matched with the publisher; those of this process
+    /// among them if its [events](Self::events) include them.
+    ///
+    /// # Errors
+    /// The reason of a failure.
+    fn subscription_count(&self) -> Result<usize, BoxError>;
+
     /// The source of its QoS events; `None` if none is ever reported.
     fn events(&self) -> Option<Arc<dyn RemoteEvents>> {
         None

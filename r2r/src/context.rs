@@ -43,7 +43,7 @@ pub(crate) struct Shared {
     topics: Mutex<BTreeMap<String, &'static CdrType>>,
     services: Mutex<BTreeMap<String, &'static CdrService>>,
     #[cfg(feature = "live")]
-    ros2: Option<ringspin_ros2::Ros2>,
+    pub(crate) ros2: Option<ringspin_ros2::Ros2>,
     /// Whether the digests of messages are of use.
     pub(crate) is_deterministic: bool,
 }

@@ -2,8 +2,11 @@
 
 mod actions;
 mod ends;
+mod graph;
 mod parameters;
 mod sim_time;
+
+pub use graph::TopicEndpointInfo;
 
 use crate::clock::{Clock, ClockType};
 use crate::context::Context;
@@ -12,7 +15,6 @@ use crate::link::Link;
 use crate::lock;
 use crate::node_shared::{IsAvailablePollable, NodeShared, invalid_name};
 use crate::parameter::{Parameter, ParameterValue, WrongParameterType};
-use crate::qos::QosProfile;
 use crate::time_source::TimeSource;
 use crate::timer::{ClockTimer, Timer};
 use futures::TryFutureExt;
@@ -20,7 +22,6 @@ use futures::channel::oneshot;
 use indexmap::IndexMap;
 use ringspin::graph::CreateNodeError;
 use ringspin::time::Clock as _;
-use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::sync::{Arc, Mutex};
@@ -166,43 +167,6 @@ impl Node {
         Ok(receiver.map_err(|_| Error::RCL_RET_CLIENT_INVALID))
     }
 
-    /// The topics, and the names of their types.
-    ///
-    /// # Errors
-    /// None within the process.
-    pub fn get_topic_names_and_types(&self) -> Result<HashMap<String, Vec<String>>> {
-        Ok(self.shared.context.topics())
-    }
-
-    /// The publishers of a topic.
-    ///
-    /// # Errors
-    /// None within the process.
-    pub fn get_publishers_info_by_topic(
-        &self,
-        topic_name: &str,
-        _no_mangle: bool,
-    ) -> Result<Vec<TopicEndpointInfo>> {
-        let name = self.shared.node.resolve_topic_name(topic_name);
-        let name = name.map_err(|_| Error::RCL_RET_INVALID_ARGUMENT)?;
-        let topic_type = self.shared.context.topics().remove(&name).unwrap_or_default();
-        let topic_type = topic_type.into_iter().next().unwrap_or_default();
-        let offered = self.shared.context.graph.offered_qos(&name).into_iter();
-        let publishers = offered.enumerate().map(|(number, (node, qos))| {
-            let (namespace, base) = node.rsplit_once('/').unwrap_or(("", &node));
-            let mut endpoint_gid = [0; 16];
-            endpoint_gid[..8].copy_from_slice(&(number as u64 + 1).to_le_bytes());
-            TopicEndpointInfo {
-                node_name: base.to_owned(),
-                node_namespace: if namespace.is_empty() { "/" } else { namespace }.to_owned(),
-                topic_type: topic_type.clone(),
-                endpoint_gid,
-                qos_profile: QosProfile::from(qos),
-            }
-        });
-        Ok(publishers.collect())
-    }
-
     /// Creates a timer whose time never goes back.
     ///
     /// # Errors
@@ -251,19 +215,4 @@ impl fmt::Debug for Node {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Node").field(&self.shared.node.full_name()).finish()
     }
-}
-
-/// A publisher of a topic, as others see it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TopicEndpointInfo {
-    /// The name of its node.
-    pub node_name: String,
-    /// The namespace of its node.
-    pub node_namespace: String,
-    /// The name of the message type.
-    pub topic_type: String,
-    /// A number that no other publisher of the topic has.
-    pub endpoint_gid: [u8; 16],
-    /// The quality of service that it offers.
-    pub qos_profile: QosProfile,
 }

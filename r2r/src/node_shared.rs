@@ -43,15 +43,6 @@ impl NodeShared {
         is_waiting
     }
 
-    /// The number of subscriptions to a topic in this process.
-    pub(crate) fn subscriptions(&self, topic: &str) -> usize {
-        let info = self.context.graph.info();
-        let of_topic = info.topics.iter().find(|it| it.name == topic);
-        of_topic.map_or(0, |it| it.subscriptions.len())
-    }
-}
-
-impl NodeShared {
     /// Notes the ROS type of a topic or service; returns its resolved name.
     pub(crate) fn set_type(&self, name: &str, ros_type: Type) -> Result<String> {
         let (resolved, invalid) = match ros_type {

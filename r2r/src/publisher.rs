@@ -53,15 +53,16 @@ impl Inner {
 
     fn subscriptions(&self) -> Result<usize> {
         self.check()?;
-        Ok(self.node.subscriptions(&self.topic))
+        self.publisher.subscription_count().map_err(Error::other)
     }
 
     fn wait(self: &Arc<Self>) -> Result<impl Future<Output = Result<()>> + Unpin + use<>> {
         self.check()?;
         let (sender, receiver) = oneshot::channel();
         let inner = Arc::downgrade(self);
-        let is_matched =
-            move || inner.upgrade().is_some_and(|inner| inner.node.subscriptions(&inner.topic) > 0);
+        let is_matched = move || {
+            inner.upgrade().is_some_and(|inner| inner.subscriptions().is_ok_and(|count| count > 0))
+        };
         self.node.when(Box::new(is_matched), sender);
         Ok(receiver.map_err(|_| Error::RCL_RET_CLIENT_INVALID))
     }
@@ -115,8 +116,8 @@ impl<T: WrappedTypesupport> Publisher<T> {
         self.inner.publish(Carried::new(std::mem::take(&mut msg.message)))
     }
 
-    /// The number of subscriptions to the topic in this process. Those beyond it are not counted
-    /// yet.
+    /// The number of subscriptions that get the messages: those of other processes, and, as in
+    /// r2r, those of this process.
     ///
     /// # Errors
     /// [`Error::RCL_RET_PUBLISHER_INVALID`].
@@ -124,8 +125,8 @@ impl<T: WrappedTypesupport> Publisher<T> {
         self.inner.subscriptions()
     }
 
-    /// A future that waits until there is a subscription in this process; a thread has to spin the
-    /// node meanwhile. One beyond the process does not end it yet.
+    /// A future that waits until there is a subscription, in this process or in another one; a
+    /// thread has to spin the node meanwhile.
     ///
     /// # Errors
     /// [`Error::RCL_RET_PUBLISHER_INVALID`].

@@ -244,6 +244,10 @@ impl RemotePublisher for RosPublisher {
         Ok(self.publisher.assert_liveliness()?)
     }
 
+    fn subscription_count(&self) -> Result<usize, BoxError> {
+        Ok(self.publisher.subscription_count()?)
+    }
+
     fn events(&self) -> Option<Arc<dyn RemoteEvents>> {
         Some(self.reporter.clone()?)
     }

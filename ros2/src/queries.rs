@@ -44,6 +44,15 @@ impl Ros2 {
         self.observer()?.publishers(topic)
     }
 
+    /// The publishers of a topic by its name in DDS, such as `rt/chatter` for `/chatter`; their
+    /// types have the names that DDS has for them.
+    ///
+    /// # Errors
+    /// For a name with a NUL character, and after a shutdown.
+    pub fn dds_publishers(&self, topic: &str) -> Result<Vec<Endpoint>, RosError> {
+        self.observer()?.dds_publishers(topic)
+    }
+
     /// The subscriptions of `topic`: with their nodes, types and quality of service.
     ///
     /// # Errors

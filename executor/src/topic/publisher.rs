@@ -279,6 +279,20 @@ impl<M: Send + Sync + 'static> Publisher<M> {
         }
     }
 
+    /// The number of subscriptions that get its messages: those of the topic in this process, and
+    /// those outside that the middleware has matched with it.
+    ///
+    /// # Errors
+    /// The reason of the middleware, such as its shutdown.
+    pub fn subscription_count(&self) -> Result<usize, BoxError> {
+        let inside = || lock(&self.topic.planned).subscriptions();
+        let Some(remote) = self.policy.as_ref().and_then(|policy| policy.remote()) else {
+            return Ok(inside());
+        };
+        let includes_locals = remote.events().is_some_and(|events| events.includes_locals());
+        Ok(remote.subscription_count()? + if includes_locals { 0 } else { inside() })
+    }
+
     /// The same publisher, with a name that tells it from others of its group on the topic, where
     /// one is needed: in simulated time, the random delays, losses and jitter of its messages
     /// depend on that name. Publishers without one are numbered in order of creation, so that

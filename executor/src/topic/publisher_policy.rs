@@ -90,6 +90,11 @@ impl<M: Send + Sync + 'static> PublisherPolicy<M> {
         self
     }
 
+    /// The publisher outside of the process.
+    pub(super) fn remote(&self) -> Option<&dyn RemotePublisher> {
+        self.remote.as_deref()
+    }
+
     /// Hands `envelope` to every subscription of `topic`, or, on a refusal, to none, and hands it
     /// back.
     pub(super) fn publish(

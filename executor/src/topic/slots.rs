@@ -149,6 +149,11 @@ impl Planned {
         self.started -= usize::from(place < self.started);
     }
 
+    /// The number of subscriptions.
+    pub(super) fn subscriptions(&self) -> usize {
+        self.holders.len()
+    }
+
     /// The number of allocated slots: holders without a limit get more when they need them.
     fn slots(&self) -> usize {
         let limits = self.holders.iter().map(|(holder, _)| holder.messages_max);

@@ -157,11 +157,20 @@ impl Node {
         self.endpoints("list the publishers seen from", topic, ask, false)
     }
 
+    /// The publishers of a topic by its name in DDS, such as `rt/chatter` for `/chatter`; their
+    /// types have the names that DDS has for them.
+    ///
+    /// # Errors
+    /// After a shutdown.
+    pub fn dds_publishers(&self, topic: &str) -> Result<Vec<Endpoint>, RosError> {
+        let ask = ffi::rcl_get_publishers_info_by_topic;
+        self.endpoints("list the publishers seen from", topic, ask, true)
+    }
+
     /// The identities of the servers of `service`, where the middleware has them: those of the
     /// publishers of its responses, on a topic that ROS 2 names so.
     pub(super) fn servers(&self, service: &str) -> Result<Vec<[u8; 16]>, RosError> {
-        let (topic, ask) = (format!("rr{service}Reply"), ffi::rcl_get_publishers_info_by_topic);
-        let servers = self.endpoints("list the servers seen from", &topic, ask, true)?;
+        let servers = self.dds_publishers(&format!("rr{service}Reply"))?;
         Ok(servers.into_iter().map(|server| server.id).collect())
     }
 

@@ -41,15 +41,20 @@ pub(crate) struct Peer {
 impl Peer {
     /// Starts a peer with the node `name`, and waits until it is there.
     pub(crate) fn start(name: &str) -> Self {
+        Self::start_in(domain(), name)
+    }
+
+    /// Starts one in a domain.
+    pub(crate) fn start_in(domain: usize, name: &str) -> Self {
         let python = std::env::var_os("RINGSPIN_ROS_PYTHON").unwrap_or("python3".into());
-        // The tests of the whole workspace have one, too.
+        // Tests of other packages have one, too.
         let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let folders = ["tests", "ros2/tests"].map(|path| package.join(path));
+        let folders = ["tests", "ros2/tests", "../ros2/tests"].map(|path| package.join(path));
         let folder = folders.iter().find(|path| path.join("peer.py").is_file()).expect("the peer");
         let mut child = Command::new(python)
             .arg(folder.join("peer.py"))
             .arg(name)
-            .env("ROS_DOMAIN_ID", domain().to_string())
+            .env("ROS_DOMAIN_ID", domain.to_string())
             // For LOCALHOST rmw_fastrtps would use shared memory, whatever the profile says.
             .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET")
             .env("FASTRTPS_DEFAULT_PROFILES_FILE", folder.join("common/local_udp.xml"))

@@ -1,11 +1,11 @@
 //! Events of quality of service that a middleware reports, together with those of the process.
 
 use super::fake_middleware::Fault;
-use super::{FakeMiddleware, connect, in_every_way, sender, spin_on};
+use super::{FakeMiddleware, connect, in_every_way, receiver, sender, spin_on};
 use crate::{Log, entries, log};
 use ringspin_executor::{
-    CreateSubscriptionError, Incompatibility, IncompatiblePeer, LivelinessChanged, Matched,
-    Message, MessageLost, PublisherEvents, QoS, QosPolicy, RemoteEventKind, RemoteStatus,
+    Context, CreateSubscriptionError, Incompatibility, IncompatiblePeer, LivelinessChanged,
+    Matched, Message, MessageLost, PublisherEvents, QoS, QosPolicy, RemoteEventKind, RemoteStatus,
     SubscriptionEvents,
 };
 
@@ -61,6 +61,33 @@ fn peers_of_the_process_and_outside_are_counted_together() {
             entries(&heard),
             [matched(1, 1, 1, 1), matched(3, 2, 3, 2), matched(3, 0, 2, -1)]
         );
+    });
+}
+
+#[test]
+fn publisher_counts_subscriptions_of_the_process_and_outside_once() {
+    in_every_way(|executor, fake| {
+        connect(&executor, fake.another());
+        let node = executor.create_node("node", ()).unwrap();
+        let out = node.create_publisher::<u64>("numbers", QoS::default()).unwrap();
+        let listen = || {
+            let hear = |(): &mut (), _: &Message<u64>, _: &mut Context<'_>| {};
+            node.create_subscription("numbers", QoS::default(), hear).unwrap()
+        };
+        let inside = [listen(), listen()];
+        assert_eq!(out.subscription_count().unwrap(), 2);
+        let _outside = receiver(&fake, "/numbers");
+        assert_eq!(out.subscription_count().unwrap(), 3);
+        inside.iter().for_each(ringspin_executor::Subscription::destroy);
+        assert_eq!(out.subscription_count().unwrap(), 1);
+    });
+    in_every_way(|executor, fake| {
+        connect(&executor, fake.another().not_bypassed());
+        let node = executor.create_node("node", ()).unwrap();
+        let out = node.create_publisher::<u64>("numbers", QoS::default()).unwrap();
+        node.create_subscription("numbers", QoS::default(), |(), _: &Message<u64>, _| {}).unwrap();
+        let _outside = receiver(&fake, "/numbers");
+        assert_eq!(out.subscription_count().unwrap(), 2);
     });
 }
 

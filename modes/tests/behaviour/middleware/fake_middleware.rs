@@ -466,6 +466,12 @@ impl RemotePublisher for Outlet {
         Ok(())
     }
 
+    fn subscription_count(&self) -> Result<usize, BoxError> {
+        let state = self.fake.state();
+        let readers = state.readers.iter().filter(|(topic, _)| *topic == self.topic);
+        Ok(readers.filter(|(_, reader)| reader.hears(self.fake.process)).count())
+    }
+
     fn events(&self) -> Option<Arc<dyn RemoteEvents>> {
         Some(Arc::new(Gauges { fake: self.fake.clone(), topic: self.topic.clone() }))
     }

@@ -1,4 +1,4 @@
-//! The API over a real ROS 2, with rclpy as the peer.
+//! Topics, services and parameters in one application.
 
 use futures::StreamExt;
 use r2r::std_msgs::msg::String as Text;

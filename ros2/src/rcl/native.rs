@@ -87,14 +87,23 @@ impl Native {
     }
 
     /// The serialization of its content. The bytes stay until the next call.
+    ///
+    /// rmw skips padding, and may report more bytes than it writes: those are zero, not what was in
+    /// the buffer before.
     pub(super) fn read(&mut self, entity: &Entity) -> Result<&[u8], RosError> {
-        // SAFETY: the struct is of this type support and initialized; struct and buffer are
-        // borrowed exclusively.
-        let code = unsafe {
-            ffi::rmw_serialize(self.as_ptr(), self.support, self.serialized.as_mut_ptr())
-        };
-        check(code, "convert a message of", entity)?;
-        Ok(self.serialized.bytes())
+        loop {
+            let capacity = self.serialized.zero();
+            // SAFETY: the struct is of this type support and initialized; struct and buffer are
+            // borrowed exclusively.
+            let code = unsafe {
+                ffi::rmw_serialize(self.as_ptr(), self.support, self.serialized.as_mut_ptr())
+            };
+            check(code, "convert a message of", entity)?;
+            if self.serialized.capacity() <= capacity {
+                return Ok(self.serialized.bytes());
+            }
+            // The buffer has grown by memory that was not zero.
+        }
     }
 
     /// Where rcl reads or writes the message.
@@ -121,10 +130,15 @@ impl Drop for Native {
 mod tests {
     use super::super::type_support::by_name;
     use super::*;
-    use ringspin_messages::{cdr, std_srvs::srv::SetBool::Response};
+    use ringspin_messages::rcl_interfaces::msg::ParameterDescriptor as Descriptor;
+    use ringspin_messages::{RosMessage, cdr, std_srvs::srv::SetBool::Response};
+
+    /// Structs are counted for the whole process.
+    static ALONE: Mutex<()> = Mutex::new(());
 
     #[test]
     fn a_struct_is_used_again_and_freed_once() {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let entity = Entity::plain("the test");
         let support = by_name::<rosidl_message_type_support_t>("std_srvs/srv/SetBool_Response");
         let before = live_messages();
@@ -144,5 +158,24 @@ mod tests {
         assert_eq!(live_messages(), before + 1);
         drop(native);
         assert_eq!(live_messages(), before);
+    }
+
+    #[test]
+    fn bytes_that_are_no_content_are_zero() {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let entity = Entity::plain("the test");
+        let support = by_name::<rosidl_message_type_support_t>(Descriptor::TYPE_NAME).unwrap();
+        // It has padding behind its first string, whose place depends on that string.
+        let mut native = Native::new(support, &entity).unwrap();
+        for length in [1000, 200, 3, 2, 1, 0, 2000, 0] {
+            let name = "x".repeat(length);
+            let message = Descriptor { name, type_: 2, ..Descriptor::default() };
+            let bytes = cdr::to_bytes(&message).unwrap();
+            native.write(&bytes, &entity).unwrap();
+            let read = native.read(&entity).unwrap();
+            let (content, rest) = read.split_at(bytes.len());
+            assert_eq!(content, bytes, "{length}");
+            assert!(rest.iter().all(|byte| *byte == 0), "{length}: {rest:?}");
+        }
     }
 }

@@ -26,6 +26,19 @@ impl Buffer {
         &mut self.0
     }
 
+    pub(super) fn capacity(&self) -> usize {
+        self.0.buffer_capacity
+    }
+
+    /// Sets all bytes to zero; returns the capacity.
+    pub(super) fn zero(&mut self) -> usize {
+        if !self.0.buffer.is_null() {
+            // SAFETY: the buffer has so many bytes, and `self` is borrowed exclusively.
+            unsafe { self.0.buffer.write_bytes(0, self.0.buffer_capacity) };
+        }
+        self.0.buffer_capacity
+    }
+
     pub(super) fn bytes(&self) -> &[u8] {
         match self.0.buffer.is_null() {
             true => &[],

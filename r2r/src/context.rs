@@ -72,10 +72,12 @@ impl Context {
         if let Some(level) = arguments.log_level() {
             log::set_level(level);
         }
+        #[cfg(feature = "live")]
+        let for_rcl = log::over_ros2::arguments(arguments.log_level());
         let executor = Executor::new(mode).with_arguments(arguments);
         #[cfg(feature = "live")]
-        let (executor, ros2) = connect(executor, is_deterministic)?;
-        Ok(Self(Arc::new(Shared {
+        let (executor, ros2) = connect(executor, is_deterministic, for_rcl)?;
+        let shared = Arc::new(Shared {
             graph: executor.graph().clone(),
             executor: Mutex::new(Some(executor)),
             is_started: Flag::default(),
@@ -85,7 +87,14 @@ impl Context {
             #[cfg(feature = "live")]
             ros2,
             is_deterministic,
-        })))
+        });
+        #[cfg(feature = "live")]
+        if shared.ros2.is_some() {
+            let weak = Arc::downgrade(&shared);
+            let find = move || weak.upgrade().filter(|_| world().is_none())?.ros2.clone();
+            log::over_ros2::start(find);
+        }
+        Ok(Self(shared))
     }
 
     /// Whether nodes of the context can be used: until its executor has failed.
@@ -222,6 +231,7 @@ impl Type {
 fn connect(
     executor: Executor,
     is_deterministic: bool,
+    for_rcl: Vec<String>,
 ) -> Result<(Executor, Option<ringspin_ros2::Ros2>)> {
     use ringspin_ros2::{Ros2, Traffic, Types};
     let wanted = std::env::var("RINGSPIN_MIDDLEWARE").unwrap_or_default();
@@ -238,7 +248,7 @@ fn connect(
     };
     // A node offers the services of its parameters only when it has made a handler of them.
     let builder = Ros2::builder().types(Types::none()).parameter_services(false).traffic(traffic);
-    let ros2 = builder.connect().map_err(Error::other)?;
+    let ros2 = builder.arguments(for_rcl).connect().map_err(Error::other)?;
     let executor = executor.with_middleware(Arc::new(ros2.clone())).map_err(Error::other)?;
     Ok((executor, Some(ros2)))
 }

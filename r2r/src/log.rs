@@ -1,5 +1,8 @@
 //! Log messages, in the form of ROS 2's console.
 
+#[cfg(feature = "live")]
+pub(crate) mod over_ros2;
+
 use crate::lock;
 use nix::time::{ClockId, clock_gettime};
 use ringspin::arguments::LogLevel;
@@ -53,9 +56,15 @@ pub(crate) fn set_level(level: LogLevel) {
     *lock(&LEVEL) = level;
 }
 
-/// Writes a message to the standard error; the macros call it.
+/// Logs a message; the macros call it. Over ROS 2 by rcl: on the standard error, in its log files,
+/// and on `/rosout` if the logger is a node's. Else on the standard error, in the same form.
 #[doc(hidden)]
-pub fn log(msg: &str, logger_name: &str, _file: &str, _line: u32, severity: LogSeverity) {
+#[cfg_attr(not(feature = "live"), allow(unused_variables))]
+pub fn log(msg: &str, logger_name: &str, file: &str, line: u32, severity: LogSeverity) {
+    #[cfg(feature = "live")]
+    if over_ros2::log(msg, logger_name, (file, line), severity) {
+        return;
+    }
     if severity.level() < *lock(&LEVEL) {
         return;
     }

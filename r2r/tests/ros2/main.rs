@@ -7,6 +7,7 @@
 mod peer;
 
 mod graph;
+mod logs;
 mod together;
 
 use peer::{Peer, unique};

@@ -59,19 +59,23 @@ pub struct LogLine<'a> {
 ///
 /// For any thread. Not for a callback that the middleware calls: it would publish from within.
 pub fn log(node: &Node, line: &LogLine<'_>) {
+    // SAFETY: the name ends with NUL, and the node keeps its context alive and with it the logging.
+    unsafe { log_as(node.handle.logger_name(), line) }
+}
+
+/// # Safety
+/// `logger` ends with NUL, and a context is alive.
+unsafe fn log_as(logger: *const c_char, line: &LogLine<'_>) {
     let [message, file, function] = [line.message, line.file, line.function].map(c_text);
     let location = ffi::rcutils_log_location_t {
         function_name: function.as_ptr(),
         file_name: file.as_ptr(),
         line_number: line.line as usize,
     };
+    let severity = line.severity.number();
     // SAFETY: all strings end with NUL and outlive the call, and the format takes one of them. The
-    // node keeps its context alive and with it the logging.
-    unsafe {
-        let severity = line.severity.number();
-        let name = node.handle.logger_name();
-        ffi::rcutils_log(&location, severity, name, c"%s".as_ptr(), message.as_ptr());
-    }
+    // caller promises the rest.
+    unsafe { ffi::rcutils_log(&location, severity, logger, c"%s".as_ptr(), message.as_ptr()) }
 }
 
 fn c_text(text: &str) -> CString {
@@ -184,6 +188,13 @@ unsafe extern "C" fn output(
 }
 
 impl Context {
+    /// Logs `line` like [`log`], in the name of `logger`: to `/rosout` if that is the logger of a
+    /// node, which is the node's fully qualified name with dots for slashes, such as `robot.pilot`.
+    pub fn log(&self, logger: &str, line: &LogLine<'_>) {
+        // SAFETY: the name ends with NUL and outlives the call, and this context is alive.
+        unsafe { log_as(c_text(logger).as_ptr(), line) }
+    }
+
     /// Whether a message of `severity` from the logger of `node` would go anywhere.
     pub fn logs(&self, node: &Node, severity: Severity) -> bool {
         // SAFETY: the name ends with NUL, and the node keeps logging configured.

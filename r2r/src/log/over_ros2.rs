@@ -1,0 +1,50 @@
+//! The log over ROS 2: by rcl, which has the terminal, log files, and `/rosout`.
+
+use super::LogSeverity;
+use crate::lock;
+use ringspin::arguments::LogLevel;
+use ringspin_ros2::Ros2;
+use ringspin_ros2::rcl::{LogLine, Severity};
+use std::sync::Mutex;
+
+/// Finds the connection of the calling thread with ROS 2.
+type Find = Box<dyn Fn() -> Option<Ros2> + Send>;
+
+static FIND: Mutex<Option<Find>> = Mutex::new(None);
+
+/// Logs by rcl from now on, where `find` finds a connection.
+pub(crate) fn start(find: impl Fn() -> Option<Ros2> + Send + 'static) {
+    *lock(&FIND) = Some(Box::new(find));
+}
+
+/// The arguments of rcl for `level`, and for those of single loggers.
+pub(crate) fn arguments(level: Option<LogLevel>) -> Vec<String> {
+    let level = level.map(|level| match level {
+        LogLevel::Fatal => "fatal",
+        level => level.as_str(),
+    });
+    let given: Vec<_> = std::env::args().collect();
+    let given = given.windows(2).filter(|pair| pair[0] == "--log-level");
+    let levels = level.map(str::to_owned).into_iter().chain(given.map(|pair| pair[1].clone()));
+    levels.flat_map(|level| ["--ros-args".into(), "--log-level".into(), level]).collect()
+}
+
+/// Logs a message, if there is a ROS 2 to log to.
+pub(super) fn log(
+    message: &str,
+    logger: &str,
+    (file, line): (&str, u32),
+    severity: LogSeverity,
+) -> bool {
+    let ros2 = lock(&FIND).as_ref().and_then(|find| find());
+    let Some(ros2) = ros2 else { return false };
+    let severity = match severity {
+        LogSeverity::Debug => Severity::Debug,
+        LogSeverity::Unset | LogSeverity::Info => Severity::Info,
+        LogSeverity::Warn => Severity::Warn,
+        LogSeverity::Error => Severity::Error,
+        LogSeverity::Fatal => Severity::Fatal,
+    };
+    ros2.context().log(logger, &LogLine { severity, message, file, function: "", line });
+    true
+}

@@ -1,5 +1,6 @@
 //! Generates the modules of message packages: those of `ringspin_messages`, and further ones of the
-//! sourced ROS 2 and of folders that the application names.
+//! sourced ROS 2 and of folders that the application names. Sets `ros_is_sourced` where
+//! `ringspin_ros2` is more than empty.
 
 use ringspin_message_generator::{GenerateError, Generator, common_definitions};
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,6 +17,10 @@ const FILTER: &str = "IDL_PACKAGE_FILTER";
 fn main() -> Result<(), GenerateError> {
     for variable in [MESSAGES, PREFIXES, FILTER] {
         println!("cargo::rerun-if-env-changed={variable}");
+    }
+    println!("cargo::rustc-check-cfg=cfg(ros_is_sourced)");
+    if env::var_os("DEP_RINGSPIN_ROS2_IS_SOURCED").is_some() {
+        println!("cargo::rustc-cfg=ros_is_sourced");
     }
     println!("cargo::rustc-check-cfg=cfg(r2r__rosgraph_msgs__msg__Clock)");
     println!("cargo::rustc-cfg=r2r__rosgraph_msgs__msg__Clock");

@@ -9,11 +9,11 @@ use ringspin_messages::{CdrService, CdrType};
 use ringspin_ringbuf::Flag;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-#[cfg(feature = "live")]
+#[cfg(ros_is_sourced)]
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::thread;
-#[cfg(feature = "live")]
+#[cfg(ros_is_sourced)]
 use std::time::Duration;
 
 /// A context: where nodes are created. Cheap to clone.
@@ -30,7 +30,7 @@ pub struct Context(pub(crate) Arc<Shared>);
 static CONTEXTS: Mutex<BTreeMap<Option<usize>, Result<Context>>> = Mutex::new(BTreeMap::new());
 
 /// The time for callbacks to return, and for nodes to go, when the process exits.
-#[cfg(feature = "live")]
+#[cfg(ros_is_sourced)]
 const EXIT_GRACE: Duration = Duration::from_secs(1);
 
 pub(crate) struct Shared {
@@ -42,7 +42,7 @@ pub(crate) struct Shared {
     /// The ROS types by resolved name.
     topics: Mutex<BTreeMap<String, &'static CdrType>>,
     services: Mutex<BTreeMap<String, &'static CdrService>>,
-    #[cfg(feature = "live")]
+    #[cfg(ros_is_sourced)]
     pub(crate) ros2: Option<ringspin_ros2::Ros2>,
     /// Whether the digests of messages are of use.
     pub(crate) is_deterministic: bool,
@@ -72,10 +72,10 @@ impl Context {
         if let Some(level) = arguments.log_level() {
             log::set_level(level);
         }
-        #[cfg(feature = "live")]
+        #[cfg(ros_is_sourced)]
         let for_rcl = log::over_ros2::arguments(arguments.log_level());
         let executor = Executor::new(mode).with_arguments(arguments);
-        #[cfg(feature = "live")]
+        #[cfg(ros_is_sourced)]
         let (executor, ros2) = connect(executor, is_deterministic, for_rcl)?;
         let shared = Arc::new(Shared {
             graph: executor.graph().clone(),
@@ -84,11 +84,11 @@ impl Context {
             has_ended: Flag::default(),
             topics: Mutex::default(),
             services: Mutex::default(),
-            #[cfg(feature = "live")]
+            #[cfg(ros_is_sourced)]
             ros2,
             is_deterministic,
         });
-        #[cfg(feature = "live")]
+        #[cfg(ros_is_sourced)]
         if shared.ros2.is_some() {
             let weak = Arc::downgrade(&shared);
             let find = move || weak.upgrade().filter(|_| world().is_none())?.ros2.clone();
@@ -128,7 +128,7 @@ impl Shared {
 
     /// Runs the executor on a thread of its own.
     fn run(self: &Arc<Self>, mut executor: Executor) {
-        #[cfg(feature = "live")]
+        #[cfg(ros_is_sourced)]
         let ending = self.stop_at_exit(&executor);
         let shared = self.clone();
         let run = move || {
@@ -137,7 +137,7 @@ impl Shared {
             }
             shared.has_ended.raise();
             drop(executor);
-            #[cfg(feature = "live")]
+            #[cfg(ros_is_sourced)]
             drop(ending);
         };
         let thread = thread::Builder::new().name("ringspin".into());
@@ -146,7 +146,7 @@ impl Shared {
 
     /// Has the executor stopped at the exit of the process, if it runs over ROS 2. The end of what
     /// is returned says that it is gone.
-    #[cfg(feature = "live")]
+    #[cfg(ros_is_sourced)]
     fn stop_at_exit(&self, executor: &Executor) -> mpsc::Sender<()> {
         let (ending, ended) = mpsc::channel();
         if let Some(ros2) = &self.ros2 {
@@ -181,12 +181,12 @@ impl Shared {
         match ros_type {
             Type::Topic(table) => {
                 note(&mut lock(&self.topics), name, table, CdrType::name, is_used)?;
-                #[cfg(feature = "live")]
+                #[cfg(ros_is_sourced)]
                 self.ros2.iter().for_each(|ros2| ros2.carry(name, table));
             }
             Type::Service(table) => {
                 note(&mut lock(&self.services), name, table, CdrService::name, is_used)?;
-                #[cfg(feature = "live")]
+                #[cfg(ros_is_sourced)]
                 self.ros2.iter().for_each(|ros2| ros2.carry_service(name, table));
             }
         }
@@ -227,7 +227,7 @@ impl Type {
 }
 
 /// Connects an executor with ROS 2, unless its mode or `RINGSPIN_MIDDLEWARE=none` forbids it.
-#[cfg(feature = "live")]
+#[cfg(ros_is_sourced)]
 fn connect(
     executor: Executor,
     is_deterministic: bool,

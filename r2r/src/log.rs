@@ -1,6 +1,6 @@
 //! Log messages, in the form of ROS 2's console.
 
-#[cfg(feature = "live")]
+#[cfg(ros_is_sourced)]
 pub(crate) mod over_ros2;
 
 use crate::lock;
@@ -59,9 +59,9 @@ pub(crate) fn set_level(level: LogLevel) {
 /// Logs a message; the macros call it. Over ROS 2 by rcl: on the standard error, in its log files,
 /// and on `/rosout` if the logger is a node's. Else on the standard error, in the same form.
 #[doc(hidden)]
-#[cfg_attr(not(feature = "live"), allow(unused_variables))]
+#[cfg_attr(not(ros_is_sourced), allow(unused_variables))]
 pub fn log(msg: &str, logger_name: &str, file: &str, line: u32, severity: LogSeverity) {
-    #[cfg(feature = "live")]
+    #[cfg(ros_is_sourced)]
     if over_ros2::log(msg, logger_name, (file, line), severity) {
         return;
     }

@@ -1,5 +1,8 @@
 //! Actions as applications use them, on the runtimes that they use, within one process.
 
+// A sourced ROS 2 need not have example_interfaces.
+#![cfg(not(ros_is_sourced))]
+
 use futures::channel::oneshot;
 use futures::executor::{LocalPool, block_on};
 use futures::future::join;

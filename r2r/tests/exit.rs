@@ -1,5 +1,7 @@
 //! Processes that end while their nodes are busy over ROS 2.
 
+#![cfg(ros_is_sourced)]
+
 use futures::StreamExt;
 use r2r::std_msgs::msg::String as Text;
 use r2r::{Context, Node, QosProfile};

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-const VARIABLES: [&str; 2] = ["AMENT_PREFIX_PATH", "ROS_DISTRO"];
+/// The variables that a sourced ROS 2 has set.
+pub(super) const VARIABLES: [&str; 2] = ["AMENT_PREFIX_PATH", "ROS_DISTRO"];
 /// The libraries with the functions of `bindings/common.rs`.
 const LIBRARIES: [&str; 4] = ["rcl", "rcutils", "rmw", "rmw_implementation"];
 
@@ -15,22 +16,11 @@ pub(super) struct Ros {
     bindings: PathBuf,
 }
 
-/// Links the sourced ROS 2.
-pub(super) fn run() {
-    println!("cargo::rerun-if-changed=bindings");
-    for name in VARIABLES {
-        println!("cargo::rerun-if-env-changed={name}");
-    }
-    match sourced() {
-        Ok(ros) => ros.link(),
-        Err(error) => {
-            println!("cargo::error=failed to build ringspin with live ROS 2: {error}");
-        }
-    }
-}
-
 impl Ros {
-    fn link(&self) {
+    /// Has the library built against it, and tells dependents.
+    pub(super) fn link(&self) {
+        println!("cargo::rustc-cfg=ros_is_sourced");
+        println!("cargo::metadata=is_sourced=1");
         for folder in &self.folders {
             println!("cargo::rustc-link-search=native={}", folder.display());
         }
@@ -41,34 +31,29 @@ impl Ros {
     }
 }
 
-/// The sourced ROS 2.
-pub(super) fn sourced() -> Result<Ros, String> {
-    let set = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
-    let source = "source it first, as in `source /opt/ros/jazzy/setup.bash`, or make one by \
-                  `eval \"$(scripts/ros2-env)\"`";
-    let Some(prefixes) = set("AMENT_PREFIX_PATH") else {
-        return Err(format!("no ROS 2 is sourced (AMENT_PREFIX_PATH is not set); {source}"));
-    };
-    let Some(distribution) = set("ROS_DISTRO") else {
-        return Err(format!("ROS_DISTRO is not set, so the ROS 2 is not sourced fully; {source}"));
-    };
+/// The sourced ROS 2, if there is one.
+pub(super) fn sourced() -> Result<Option<Ros>, String> {
+    let [prefixes, distribution] = VARIABLES.map(|name| env::var(name).unwrap_or_default());
+    if prefixes.is_empty() || distribution.is_empty() {
+        return Ok(None);
+    }
     let folders: Vec<_> = env::split_paths(&prefixes).map(|prefix| prefix.join("lib")).collect();
     if !folders.iter().any(|folder| folder.join("librcl.so").is_file()) {
         return Err(format!(
-            "no folder of AMENT_PREFIX_PATH ({prefixes}) has lib/librcl.so; {source}, or install \
-             the package ros-{distribution}-rcl"
+            "no folder of AMENT_PREFIX_PATH ({prefixes}) has lib/librcl.so; install the package \
+             ros-{distribution}-rcl"
         ));
     }
     let bindings = Path::new(env!("CARGO_MANIFEST_DIR")).join("bindings");
     let known = distributions(&bindings);
     if !known.contains(&distribution) {
         return Err(format!(
-            "ROS_DISTRO is {distribution:?}, for which there are no bindings of rcl; source {}, \
-             or add bindings by scripts/rcl-bindings of ringspin",
+            "ROS_DISTRO is {distribution:?}, for which ringspin has no bindings of rcl; source {}, \
+             or add bindings by its scripts/rcl-bindings",
             known.join(" or ")
         ));
     }
-    Ok(Ros { folders, bindings: bindings.join(distribution + ".rs") })
+    Ok(Some(Ros { folders, bindings: bindings.join(distribution + ".rs") }))
 }
 
 /// The distributions that have bindings, in alphabetical order.

@@ -4,10 +4,11 @@
 //! itself, on its own core. There is no thread that polls, no second queue, and no wait set but one
 //! for changes of the graph, by which clients learn that a server is gone.
 //!
-//! All of it needs feature `rcl`, and a sourced ROS 2 to build against. Without the feature this
-//! library is empty, so that a workspace without ROS builds.
+//! It is built against the ROS 2 that is sourced. Where none is, this library is empty, so that a
+//! workspace without ROS builds; feature `required` makes that an error. Build scripts of
+//! dependents learn from the variable `DEP_RINGSPIN_ROS2_IS_SOURCED` whether there is one.
 
-#![cfg(feature = "rcl")]
+#![cfg(ros_is_sourced)]
 #![deny(unsafe_code)]
 
 mod action;

@@ -1,6 +1,6 @@
 //! The bindings have the sizes, offsets and constants of the headers of the sourced ROS 2.
 
-#![cfg(feature = "rcl")]
+#![cfg(ros_is_sourced)]
 
 use std::fmt::Write as _;
 use std::io::Write as _;

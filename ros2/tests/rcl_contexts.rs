@@ -5,6 +5,8 @@
 //! for another number of rounds; with `FASTDDS_BUILTIN_TRANSPORTS=DEFAULT`, which brings shared
 //! memory back, Fast DDS 2.14 crashes in about one of three runs of 100 rounds.
 
+#![cfg(ros_is_sourced)]
+
 #[path = "common/peer.rs"]
 mod peer;
 

@@ -1,5 +1,7 @@
 //! A million messages leave nothing behind. A process of its own: it looks at its memory.
 
+#![cfg(ros_is_sourced)]
+
 #[path = "common/peer.rs"]
 mod peer;
 

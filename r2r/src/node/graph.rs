@@ -27,7 +27,7 @@ impl Node {
     /// # Errors
     /// None within the process; over ROS 2 as there.
     pub fn get_topic_names_and_types(&self) -> Result<HashMap<String, Vec<String>>> {
-        #[cfg(feature = "live")]
+        #[cfg(ros_is_sourced)]
         if let Some(ros2) = &self.shared.context.ros2 {
             let topics = ros2.topic_names_and_types().map_err(Error::other)?;
             return Ok(topics.into_iter().collect());
@@ -43,13 +43,13 @@ impl Node {
     pub fn get_publishers_info_by_topic(
         &self,
         topic_name: &str,
-        #[cfg_attr(not(feature = "live"), allow(unused_variables))] no_mangle: bool,
+        #[cfg_attr(not(ros_is_sourced), allow(unused_variables))] no_mangle: bool,
     ) -> Result<Vec<TopicEndpointInfo>> {
         let resolved = || {
             let name = self.shared.node.resolve_topic_name(topic_name);
             name.map_err(|_| Error::RCL_RET_INVALID_ARGUMENT)
         };
-        #[cfg(feature = "live")]
+        #[cfg(ros_is_sourced)]
         if let Some(ros2) = &self.shared.context.ros2 {
             let publishers = match no_mangle {
                 true => ros2.dds_publishers(topic_name),
@@ -78,7 +78,7 @@ impl Node {
     }
 }
 
-#[cfg(feature = "live")]
+#[cfg(ros_is_sourced)]
 impl From<ringspin_ros2::rcl::Endpoint> for TopicEndpointInfo {
     fn from(endpoint: ringspin_ros2::rcl::Endpoint) -> Self {
         let mut qos_profile = QosProfile::from(endpoint.qos);

@@ -1,5 +1,7 @@
 //! Topics, services and parameters in one application.
 
+#![cfg(ros_is_sourced)]
+
 use futures::StreamExt;
 use r2r::std_msgs::msg::String as Text;
 use r2r::std_srvs::srv::SetBool;

@@ -3,6 +3,8 @@
 //! Nothing here sleeps to give something time: each wait is for an event, with a bound that only a
 //! failure reaches.
 
+#![cfg(ros_is_sourced)]
+
 #[path = "../common/peer.rs"]
 mod peer;
 

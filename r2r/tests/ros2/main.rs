@@ -3,6 +3,8 @@
 //! Nothing here sleeps to give something time: each wait is for a condition, with a bound that only
 //! a failure reaches.
 
+#![cfg(ros_is_sourced)]
+
 #[path = "../../../ros2/tests/common/peer.rs"]
 mod peer;
 

@@ -14,6 +14,10 @@ use std::sync::Arc;
 /// that waits for another time must see one.
 const IDLE_CALLS_MAX: u32 = 1000;
 
+/// How often a thread may be woken for a lock that another one has taken again, before that one
+/// gives way: a loop that has a lock for nearly all the time would keep it forever.
+const LOST_LOCKS_MAX: u32 = 16;
+
 /// How many threads may run at one instant.
 const INSTANT_SWITCHES_MAX: u64 = 10_000_000;
 
@@ -34,6 +38,10 @@ pub(crate) struct Seat {
     since: u64,
     deadline: Nanos,
     pub(crate) woken: Woken,
+    /// The value of its futex when it was woken.
+    pub(crate) value_at_wake: u32,
+    /// How often in succession it was woken for a lock that was taken again before it ran.
+    pub(crate) lost_locks: u32,
     /// How many times other threads had run when this wait began.
     runs: u64,
     is_expired: bool,
@@ -123,6 +131,8 @@ impl State {
             since: 0,
             deadline: NEVER,
             woken: Woken::Ready,
+            value_at_wake: 0,
+            lost_locks: 0,
             runs: 0,
             is_expired: false,
         };
@@ -239,6 +249,14 @@ impl State {
             self.resume(slot, Woken::Ready);
         }
         count
+    }
+
+    /// Whether the next thread to be woken from `lock`, which has this value, starves.
+    pub(crate) fn prepare_wake(&mut self, lock: Wait, value: u32) -> bool {
+        let Some(slot) = self.waiting_for(lock).next() else { return false };
+        let seat = self.seat_mut(slot);
+        seat.value_at_wake = value;
+        seat.lost_locks >= LOST_LOCKS_MAX
     }
 
     /// Takes the next thread of those that are ready and not idle.

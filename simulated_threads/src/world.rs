@@ -14,7 +14,8 @@ use crate::turn::Turn;
 use crate::wait::{Nanos, Slot, Wait, Woken};
 use crate::{os, output, outside};
 use ringspin_modes::threads::ThreadInfo;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 
 /// The time that reading the clock or yielding takes once threads have done so too often.
@@ -244,16 +245,26 @@ impl World {
         self.state().seat(me).woken
     }
 
-    /// Waits like [`wait`](Self::wait) for the futex at `address`, which has this value.
+    /// Waits like [`wait`](Self::wait) for the futex `word`, which has this value.
     pub(crate) fn wait_for_futex(
         &self,
         me: Slot,
-        address: usize,
+        word: &AtomicU32,
         value: u32,
         deadline: Nanos,
     ) -> Woken {
-        self.state().seat_mut(me).futex = Some((address, value));
-        self.wait(me, Wait::Futex(address), deadline)
+        let address = ptr::from_ref(word).addr();
+        let futex = self.state().seat_mut(me).futex.replace((address, value));
+        if futex != Some((address, value)) {
+            self.set_lost_locks(me, 0);
+        }
+        let woken = self.wait(me, Wait::Futex(address), deadline);
+        let mut state = self.state();
+        let seat = state.seat_mut(me);
+        // A lock that is free at the wake-up, and not any more.
+        let is_lost = woken == Woken::Ready && word.load(Ordering::SeqCst) != seat.value_at_wake;
+        seat.lost_locks = if is_lost { seat.lost_locks + 1 } else { 0 };
+        woken
     }
 
     /// Sleeps until `deadline`; others run, also if it has come.
@@ -268,6 +279,24 @@ impl World {
     /// returns their number.
     pub(crate) fn wake(&self, what: Wait, count: usize) -> usize {
         self.state().wake(what, count)
+    }
+
+    /// Wakes threads like [`wake`](Self::wake), as the thread at `me` has released the lock that
+    /// they wait for, a futex with this value. Where the next of them starves, others run first.
+    pub(crate) fn release(&self, me: Slot, lock: Wait, count: usize, value: u32) -> usize {
+        let mut state = self.state();
+        let starves = state.prepare_wake(lock, value);
+        let woken = state.wake(lock, count);
+        drop(state);
+        if starves {
+            self.yield_now(me);
+        }
+        woken
+    }
+
+    /// The thread at `me` has lost a lock so many times in succession.
+    pub(crate) fn set_lost_locks(&self, me: Slot, times: u32) {
+        self.state().seat_mut(me).lost_locks = times;
     }
 
     /// All other threads that are ready run before the one at `me` goes on.

@@ -4,11 +4,13 @@ use crate::{MILLI, Program, log};
 use libc::{c_int, c_void, pthread_t, timespec};
 use std::cell::UnsafeCell;
 use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 pub(crate) const PROGRAMS: &[Program] = &[
     ("c-mutex", mutex),
+    ("c-greedy", greedy),
     ("c-condition", condition),
     ("c-condition-clocks", condition_clocks),
     ("c-rwlock", rwlock),
@@ -88,6 +90,62 @@ pub(crate) fn after(clock: c_int, millis: i64) -> timespec {
     unsafe { libc::clock_gettime(clock, &raw mut time) };
     let nanos = time.tv_nsec + millis * 1_000_000;
     timespec { tv_sec: time.tv_sec + nanos / 1_000_000_000, tv_nsec: nanos % 1_000_000_000 }
+}
+
+/// Threads that hold locks for all the time let another one have them.
+fn greedy() {
+    static MUTEX: Shared<libc::pthread_mutex_t> = Shared::new(libc::PTHREAD_MUTEX_INITIALIZER);
+    static LOCK: Shared<libc::pthread_rwlock_t> = Shared::new(libc::PTHREAD_RWLOCK_INITIALIZER);
+    static SPIN: Shared<c_int> = Shared::new(0);
+    static SEMAPHORE: Shared<[u64; 4]> = Shared::new([0; 4]);
+    // SAFETY: locks that live as long as the process, and are released by the thread that has them.
+    unsafe {
+        libc::pthread_spin_init(SPIN.get().cast(), 0);
+        libc::sem_init(SEMAPHORE.get().cast(), 0, 1);
+    }
+    type Call = fn() -> c_int;
+    // SAFETY: as above, for each.
+    let locks: [(&str, Call, Call); 4] = unsafe {
+        [
+            (
+                "mutex",
+                || libc::pthread_mutex_lock(MUTEX.get()),
+                || libc::pthread_mutex_unlock(MUTEX.get()),
+            ),
+            (
+                "rwlock",
+                || libc::pthread_rwlock_wrlock(LOCK.get()),
+                || libc::pthread_rwlock_unlock(LOCK.get()),
+            ),
+            (
+                "spin",
+                || libc::pthread_spin_lock(SPIN.get().cast()),
+                || libc::pthread_spin_unlock(SPIN.get().cast()),
+            ),
+            (
+                "semaphore",
+                || libc::sem_wait(SEMAPHORE.get().cast()),
+                || libc::sem_post(SEMAPHORE.get().cast()),
+            ),
+        ]
+    };
+    for (name, lock, unlock) in locks {
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::SeqCst) {
+                    lock();
+                    thread::sleep(MILLI);
+                    unlock();
+                }
+            });
+            thread::sleep(MILLI / 2);
+            lock();
+            is_over.store(true, Ordering::SeqCst);
+            unlock();
+            log(name);
+        });
+    }
 }
 
 fn mutex() {

@@ -14,6 +14,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
     ("thousand", thousand),
     ("channels", channels),
     ("mutex", mutex),
+    ("greedy", greedy),
     ("condvar", condvar),
     ("rwlock", rwlock),
     ("once", once),
@@ -105,6 +106,25 @@ fn mutex() {
         }
     });
     log(format!("{:?}", log_of.into_inner().unwrap()));
+}
+
+/// A thread that holds a lock for all the time lets another one have it.
+fn greedy() {
+    let is_over = Mutex::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            loop {
+                let is_over = is_over.lock().unwrap();
+                if *is_over {
+                    return;
+                }
+                thread::sleep(MILLI);
+            }
+        });
+        thread::sleep(MILLI / 2);
+        *is_over.lock().unwrap() = true;
+        log("over");
+    });
 }
 
 fn condvar() {

@@ -64,7 +64,6 @@ unsafe fn futex(
     value: c_long,
     timeout: *const timespec,
 ) -> Option<c_long> {
-    let address = word.addr();
     let clock = match operation & libc::FUTEX_CLOCK_REALTIME {
         0 => libc::CLOCK_MONOTONIC,
         _ => libc::CLOCK_REALTIME,
@@ -80,14 +79,16 @@ unsafe fn futex(
             let Some(deadline) = deadline(world, timeout, is_absolute.then_some(clock)) else {
                 return Some(fail(libc::EINVAL).into());
             };
-            Some(match world.wait_for_futex(me, address, value as u32, deadline) {
+            Some(match world.wait_for_futex(me, word, value as u32, deadline) {
                 Woken::TimedOut => fail(libc::ETIMEDOUT).into(),
                 Woken::Ready | Woken::Quiet => 0,
             })
         }
         libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET => {
-            let woken =
-                world.wake(Wait::Futex(address), usize::try_from(value).unwrap_or(0)) as c_long;
+            let count = usize::try_from(value).unwrap_or(0);
+            // SAFETY: the caller passes a word.
+            let value = unsafe { &*word }.load(Ordering::SeqCst);
+            let woken = world.release(me, Wait::Futex(word.addr()), count, value) as c_long;
             world.pass(me);
             // Threads outside of the world may wait as well.
             (woken > 0 || world.is_alone()).then_some(woken)

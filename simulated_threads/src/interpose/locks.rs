@@ -31,11 +31,14 @@ fn take(
     deadline: Nanos,
     attempt: impl Fn() -> c_int,
 ) -> c_int {
+    let mut lost = 0;
     loop {
         match attempt() {
             libc::EBUSY | libc::ETIMEDOUT => {}
             done => return done,
         }
+        world.set_lost_locks(me, lost);
+        lost += 1;
         if world.wait(me, Wait::Lock(lock), deadline) == Woken::TimedOut {
             return libc::ETIMEDOUT;
         }
@@ -70,11 +73,11 @@ unsafe fn lock_mutex(
 
 /// # Safety
 /// The caller keeps the rules of `pthread_mutex_unlock`.
-unsafe fn unlock_mutex(world: &World, mutex: *mut pthread_mutex_t) -> c_int {
+unsafe fn unlock_mutex(world: &World, me: Slot, mutex: *mut pthread_mutex_t) -> c_int {
     let unlock = original!(pthread_mutex_unlock: fn(*mut pthread_mutex_t) -> c_int);
     // SAFETY: the caller's promise.
     let result = unsafe { unlock(mutex) };
-    world.wake(Wait::Lock(mutex.addr()), 1);
+    world.release(me, Wait::Lock(mutex.addr()), 1, 0);
     result
 }
 
@@ -88,7 +91,7 @@ unsafe fn wait_for_condition(
     deadline: Nanos,
 ) -> c_int {
     // SAFETY: the caller holds the mutex.
-    match unsafe { unlock_mutex(world, mutex) } {
+    match unsafe { unlock_mutex(world, me, mutex) } {
         0 => {}
         error => return error,
     }
@@ -137,9 +140,9 @@ interpose! {
     }
 
     /// Unlocks a mutex.
-    fn pthread_mutex_unlock(mutex: *mut pthread_mutex_t) -> c_int = |world, _| {
+    fn pthread_mutex_unlock(mutex: *mut pthread_mutex_t) -> c_int = |world, me| {
         // SAFETY: the caller passes a mutex.
-        unsafe { unlock_mutex(world, mutex) }
+        unsafe { unlock_mutex(world, me, mutex) }
     }
 
     /// Creates a condition variable, and notes its clock.
@@ -279,11 +282,11 @@ interpose! {
     }
 
     /// Unlocks what was locked for reading or writing.
-    fn pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) -> c_int = |world, _| {
+    fn pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) -> c_int = |world, me| {
         let unlock = original!(pthread_rwlock_unlock: fn(*mut pthread_rwlock_t) -> c_int);
         // SAFETY: the caller's promise.
         let result = unsafe { unlock(lock) };
-        world.wake(Wait::Lock(lock.addr()), usize::MAX);
+        world.release(me, Wait::Lock(lock.addr()), usize::MAX, 0);
         result
     }
 
@@ -320,11 +323,11 @@ interpose! {
     }
 
     /// Adds to a semaphore.
-    fn sem_post(semaphore: *mut sem_t) -> c_int = |world, _| {
+    fn sem_post(semaphore: *mut sem_t) -> c_int = |world, me| {
         let post = original!(sem_post: fn(*mut sem_t) -> c_int);
         // SAFETY: the caller's promise.
         let result = unsafe { post(semaphore) };
-        world.wake(Wait::Lock(semaphore.addr()), 1);
+        world.release(me, Wait::Lock(semaphore.addr()), 1, 0);
         result
     }
 
@@ -335,11 +338,11 @@ interpose! {
     }
 
     /// Releases a lock for which others would spin.
-    fn pthread_spin_unlock(lock: *mut pthread_spinlock_t) -> c_int = |world, _| {
+    fn pthread_spin_unlock(lock: *mut pthread_spinlock_t) -> c_int = |world, me| {
         let unlock = original!(pthread_spin_unlock: fn(*mut pthread_spinlock_t) -> c_int);
         // SAFETY: the caller's promise.
         let result = unsafe { unlock(lock) };
-        world.wake(Wait::Lock(lock.addr()), 1);
+        world.release(me, Wait::Lock(lock.addr()), 1, 0);
         result
     }
 

@@ -10,11 +10,17 @@ use std::thread;
 use std::time::Duration;
 
 /// An example of this package, which `cargo test` has built.
-fn patrol() -> Command {
+fn example(name: &str) -> Command {
     let test = std::env::current_exe().unwrap();
-    let path: PathBuf = test.ancestors().nth(2).unwrap().join("examples/patrol");
+    let path: PathBuf = test.ancestors().nth(2).unwrap().join("examples").join(name);
     let mut command = Command::new(path);
-    command.env("RINGSPIN_MODE", "deterministic").env("RINGSPIN_DURATION", "10");
+    command.env("RINGSPIN_MODE", "deterministic");
+    command
+}
+
+fn patrol() -> Command {
+    let mut command = example("patrol");
+    command.env("RINGSPIN_DURATION", "10");
     command
 }
 
@@ -27,23 +33,57 @@ fn outputs(done: Output) -> (String, String) {
     (text(done.stdout), format!("{time}, {}", rest.split_once(" s, ").unwrap().1))
 }
 
-#[test]
-fn twenty_runs_of_an_application_have_one_digest() {
-    let first = outputs(patrol().output().unwrap());
-    assert!(first.0.ends_with("200 commands, 84 of them to drive\n"), "{first:?}");
-    assert!(first.1.starts_with("ringspin: 10.000000000 s of simulated time"), "{first:?}");
-    // Two at a time, so that they disturb each other.
-    let all = || (0..10).for_each(|_| assert_eq!(outputs(patrol().output().unwrap()), first));
+/// Compares twenty runs, two at a time, so that they disturb each other; returns their outputs.
+fn compare(start: impl Fn() -> Command + Sync) -> (String, String) {
+    let first = outputs(start().output().unwrap());
+    let all = || (0..10).for_each(|_| assert_eq!(outputs(start().output().unwrap()), first));
     thread::scope(|scope| {
         scope.spawn(all);
         scope.spawn(all);
     });
-    let seeded = outputs(patrol().env("RINGSPIN_SEED", "1").output().unwrap());
+    let seeded = outputs(start().env("RINGSPIN_SEED", "1").output().unwrap());
     assert_ne!(seeded, first);
+    first
+}
+
+#[test]
+fn twenty_runs_of_an_application_have_one_digest() {
+    let first = compare(patrol);
+    assert!(first.0.ends_with("200 commands, 84 of them to drive\n"), "{first:?}");
+    assert!(first.1.starts_with("ringspin: 10.000000000 s of simulated time"), "{first:?}");
     // The parameter of the command line is part of the run.
     let parameter = ["--ros-args", "-p", "distance_min:=100.0"];
     let stopped = outputs(patrol().args(parameter).output().unwrap());
     assert!(stopped.0.ends_with("200 commands, 0 of them to drive\n"), "{stopped:?}");
+}
+
+#[test]
+fn twenty_runs_of_odometry_on_one_thread_have_one_digest() {
+    let (lines, _) = compare(|| example("odometry"));
+    assert_eq!(lines.lines().count(), 10, "{lines}");
+}
+
+#[test]
+fn twenty_runs_of_a_supervisor_of_robots_that_come_and_go_have_one_digest() {
+    let (lines, _) = compare(|| example("supervisor"));
+    let docks = |robot| lines.contains(&format!("\"robot_{robot} docks\""));
+    assert!((0..8).all(docks), "{lines}");
+}
+
+#[test]
+fn applications_run_in_the_live_modes_too() {
+    thread::scope(|scope| {
+        for mode in ["single", "multi"] {
+            for (name, lines) in [("odometry", 10), ("supervisor", 8)] {
+                scope.spawn(move || {
+                    let done = example(name).env("RINGSPIN_MODE", mode).output().unwrap();
+                    assert!(done.status.success(), "{name}, {mode}: {done:?}");
+                    let said = String::from_utf8(done.stdout).unwrap();
+                    assert_eq!(said.lines().count(), lines, "{name}, {mode}: {said}");
+                });
+            }
+        }
+    });
 }
 
 #[test]

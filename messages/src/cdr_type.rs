@@ -163,6 +163,13 @@ impl CdrType {
         }
     }
 
+    /// The table of the same Rust type, which goes as `ros_type`: for a Rust type that holds the
+    /// bytes of any ROS type, whose name is known at run time.
+    pub const fn with_ros_type(&self, ros_type: RosType) -> Self {
+        let Self { rust_type, slot_type, serialize, read, .. } = *self;
+        Self { ros_type, rust_type, slot_type, serialize, read }
+    }
+
     /// The name of the ROS type, such as `sensor_msgs/msg/Imu`.
     pub const fn name(&self) -> &'static str {
         self.ros_type.name

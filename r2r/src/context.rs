@@ -161,6 +161,14 @@ impl Shared {
         ending
     }
 
+    /// Whether it is connected with ROS 2.
+    pub(crate) fn is_over_ros2(&self) -> bool {
+        #[cfg(ros_is_sourced)]
+        return self.ros2.is_some();
+        #[cfg(not(ros_is_sourced))]
+        false
+    }
+
     /// The topics that have ends, and the names of their types.
     pub(crate) fn topics(&self) -> HashMap<String, Vec<String>> {
         let types = lock(&self.topics);

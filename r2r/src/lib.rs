@@ -25,6 +25,8 @@ mod client;
 mod clock;
 mod context;
 mod error;
+#[cfg(ros_is_sourced)]
+mod installed_types;
 mod link;
 mod log;
 mod message;

@@ -141,21 +141,22 @@ impl<T: WrappedTypesupport> Publisher<T> {
 #[derive(Debug, Clone)]
 pub struct PublisherUntyped {
     pub(crate) inner: Arc<Inner>,
-    untyped: Untyped,
+    type_name: &'static str,
 }
 
 impl PublisherUntyped {
-    pub(crate) fn new(inner: Arc<Inner>, untyped: Untyped) -> Self {
-        Self { inner, untyped }
+    pub(crate) fn new(inner: Arc<Inner>, type_name: &'static str) -> Self {
+        Self { inner, type_name }
     }
 
     /// Publishes the message that `msg` describes; fields that it lacks have their defaults.
     ///
     /// # Errors
-    /// [`Error::SerdeError`] for a value that does not describe one, and those of
+    /// [`Error::SerdeError`] for a value that does not describe one,
+    /// [`Error::InvalidMessageType`] for a type that this program was not built with, and those of
     /// [`Publisher::publish`].
     pub fn publish(&self, msg: serde_json::Value) -> Result<()> {
-        self.inner.publish((self.untyped.from_json)(msg)?)
+        self.inner.publish((Untyped::named(self.type_name)?.from_json)(msg)?)
     }
 
     /// Publishes the message that `data` is: CDR, with its header of four bytes. A subscription

@@ -66,6 +66,21 @@ impl Untyped {
     }
 }
 
+/// The type `name` as a topic carries its bytes: one that this program was built with, or, if it
+/// `is_over_ros2`, one of the sourced ROS 2.
+///
+/// # Errors
+/// [`Error::InvalidMessageType`].
+#[cfg_attr(not(ros_is_sourced), allow(unused_variables))]
+pub(crate) fn raw_table(name: &str, is_over_ros2: bool) -> Result<&'static CdrType> {
+    match Untyped::named(name) {
+        Ok(untyped) => Ok(untyped.table),
+        #[cfg(ros_is_sourced)]
+        Err(_) if is_over_ros2 => crate::installed_types::table(name),
+        Err(error) => Err(error),
+    }
+}
+
 impl UntypedService {
     /// # Errors
     /// [`Error::InvalidMessageType`].

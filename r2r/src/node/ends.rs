@@ -11,7 +11,7 @@ use crate::publisher::{self, Publisher, PublisherUntyped};
 use crate::qos::QosProfile;
 use crate::service::ServiceRequest;
 use crate::stream::{Incoming, or_report};
-use crate::untyped::{Untyped, UntypedService};
+use crate::untyped::{Untyped, UntypedService, raw_table};
 use futures::Stream;
 use futures::channel::mpsc;
 use ringspin::{Message, QoS, Responder, Subscription};
@@ -77,7 +77,7 @@ impl Node {
     }
 
     /// Subscribes to a topic whose type is known by name; messages come as bytes: CDR, with its
-    /// header of four bytes.
+    /// header of four bytes. Over ROS 2 the type can be any that is installed.
     ///
     /// # Errors
     /// The errors of [`subscribe_untyped`](Self::subscribe_untyped).
@@ -87,11 +87,12 @@ impl Node {
         topic_type: &str,
         qos_profile: QosProfile,
     ) -> Result<impl Stream<Item = Vec<u8>> + Unpin + use<>> {
-        let (untyped, name) = (Untyped::named(topic_type)?, topic.to_owned());
+        let table = raw_table(topic_type, self.shared.context.is_over_ros2())?;
+        let name = topic.to_owned();
         let read = move |message: &Carried| {
             or_report(message.bytes().map(|bytes| bytes.into_owned()), &name)
         };
-        self.stream(topic, untyped.table, &qos_profile, read)
+        self.stream(topic, table, &qos_profile, read)
     }
 
     fn stream<F>(
@@ -157,7 +158,8 @@ impl Node {
         Ok(Publisher::new(self.publisher(topic, Carried::table::<T>(), &qos_profile)?))
     }
 
-    /// Creates a publisher of a type that is known by name.
+    /// Creates a publisher of a type that is known by name. Over ROS 2 it can be any that is
+    /// installed; of one that this program was not built with, only bytes can be published.
     ///
     /// # Errors
     /// [`Error::InvalidMessageType`], and those of [`create_publisher`](Self::create_publisher).
@@ -167,8 +169,8 @@ impl Node {
         topic_type: &str,
         qos_profile: QosProfile,
     ) -> Result<PublisherUntyped> {
-        let untyped = Untyped::named(topic_type)?;
-        Ok(PublisherUntyped::new(self.publisher(topic, untyped.table, &qos_profile)?, untyped))
+        let table = raw_table(topic_type, self.shared.context.is_over_ros2())?;
+        Ok(PublisherUntyped::new(self.publisher(topic, table, &qos_profile)?, table.name()))
     }
 
     pub(super) fn publisher(

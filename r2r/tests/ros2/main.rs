@@ -8,9 +8,11 @@
 #[path = "../../../ros2/tests/common/peer.rs"]
 mod peer;
 
+mod actions;
 mod graph;
 mod logs;
 mod together;
+mod untyped;
 
 use peer::{Peer, unique};
 use r2r::{Context, Node};

@@ -15,7 +15,9 @@
 //! | `coverage` | no ordering without a model that needs it |
 //!
 //! To list the models that need a given ordering:
-//! `RINGSPIN_LOOM_MUTANT=ready.commit=Relaxed cargo test -p ringspin-loom-tests`.
+//! ```sh
+//! RINGSPIN_LOOM_MUTANT=ready.commit=Relaxed cargo test -p ringspin-loom-tests -- --include-ignored
+//! ```
 //!
 //! # Limits
 //! Loom explores a subset of the C++20 memory model: a load cannot return a value that is stored

@@ -6,17 +6,23 @@
 //! cargo run --release -p ringspin-ros2-benches --features ros2 -- hop     # one hop at 1 kHz
 //! cargo run --release -p ringspin-ros2-benches --features ros2 -- system  # the reference system
 //! cargo run --release -p ringspin-ros2-benches --features ros2 -- idle    # 20 nodes at rest
+//! cargo run --release -p ringspin-ros2-benches --features ros2 -- timers  # 1,000 timers
 //! ```
 //! An optional number sets the number of rounds; more rounds estimate the spread better.
+//!
+//! `RINGSPIN_PATCHED_BENCH` names this program, built with the member `r2r` in place of r2r
+//! (`scripts/bench-r2r`): then each contender of r2r is run by that as well.
 
 mod hop;
 mod idle;
 mod measure;
 mod r2r_system;
 mod system;
+mod timers;
 
 use measure::{BoxError, Figures};
 use serde_json::Value;
+use std::ffi::OsStr;
 use std::process::{Child, Command, Stdio};
 
 /// A comparison with the names of its contenders; the first one is the floor.
@@ -26,10 +32,11 @@ struct Comparison {
     rounds: usize,
 }
 
-const COMPARISONS: [Comparison; 3] = [
+const COMPARISONS: [Comparison; 4] = [
     Comparison { name: "hop", contenders: hop::CONTENDERS, rounds: 5 },
     Comparison { name: "system", contenders: system::CONTENDERS, rounds: 3 },
     Comparison { name: "idle", contenders: idle::CONTENDERS, rounds: 2 },
+    Comparison { name: "timers", contenders: timers::CONTENDERS, rounds: 3 },
 ];
 
 /// The option with which this program runs a single contender.
@@ -42,9 +49,10 @@ fn main() -> Result<(), BoxError> {
         [AS_CONTENDER, "hop", name] => hop::run(name),
         [AS_CONTENDER, "system", name] => system::run(name),
         [AS_CONTENDER, "idle", name] => idle::run(name),
+        [AS_CONTENDER, "timers", name] => timers::run(name),
         [name, ..] => {
             let found = COMPARISONS.iter().find(|comparison| comparison.name == name);
-            let comparison = found.ok_or("name one of: hop, system, idle")?;
+            let comparison = found.ok_or("name one of: hop, system, idle, timers")?;
             let rounds = words.get(1).map_or(Ok(comparison.rounds), |rounds| rounds.parse())?;
             compare(comparison, rounds)
         }
@@ -52,36 +60,49 @@ fn main() -> Result<(), BoxError> {
     }
 }
 
+/// The mark of a contender of r2r on the member of that name.
+const PATCHED: &str = ", patched";
+
 fn compare(comparison: &Comparison, rounds: usize) -> Result<(), BoxError> {
-    let mut figures = vec![Figures::default(); comparison.contenders.len()];
+    let patched = std::env::var_os("RINGSPIN_PATCHED_BENCH");
+    let mut contenders = Vec::new();
+    for name in comparison.contenders {
+        contenders.push((*name).to_owned());
+        if name.starts_with("r2r") && patched.is_some() {
+            contenders.push(format!("{name}{PATCHED}"));
+        }
+    }
+    let mut figures = vec![Figures::default(); contenders.len()];
     let load_before = measure::load();
     for _ in 0..rounds {
-        for (name, figures) in comparison.contenders.iter().zip(&mut figures) {
+        for (name, figures) in contenders.iter().zip(&mut figures) {
+            let child = spawn(comparison.name, name, patched.as_deref())?;
             match comparison.name {
-                "idle" => figures.add(&idle::measure(spawn(comparison.name, name)?)?),
-                _ => figures.add(&answer(spawn(comparison.name, name)?)?),
+                "idle" => figures.add(&idle::measure(child)?),
+                _ => figures.add(&answer(child)?),
             }
         }
     }
     println!("{}: {rounds} rounds, load {load_before} to {}", comparison.name, measure::load());
-    measure::print_table(comparison.contenders, &figures);
+    measure::print_table(&contenders, &figures);
     Ok(())
 }
 
 /// Starts a contender in its own ROS domain on the loopback interface.
-fn spawn(comparison: &str, name: &str) -> Result<Child, BoxError> {
-    let mut command = match name.strip_prefix("rclpy") {
-        Some(_) => {
-            let python = std::env::var_os("RINGSPIN_ROS_PYTHON").unwrap_or("python3".into());
-            let mut command = Command::new(python);
-            command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/peer.py")).arg(comparison);
-            command
-        }
-        None => {
-            let mut command = Command::new(std::env::current_exe()?);
-            command.args([AS_CONTENDER, comparison, name]);
-            command
-        }
+fn spawn(comparison: &str, name: &str, patched: Option<&OsStr>) -> Result<Child, BoxError> {
+    let mut command = if name.starts_with("rclpy") {
+        let python = std::env::var_os("RINGSPIN_ROS_PYTHON").unwrap_or("python3".into());
+        let mut command = Command::new(python);
+        command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/peer.py")).arg(comparison);
+        command
+    } else {
+        let (name, program) = match (name.strip_suffix(PATCHED), patched) {
+            (Some(name), Some(program)) => (name, program.into()),
+            _ => (name, std::env::current_exe()?),
+        };
+        let mut command = Command::new(program);
+        command.args([AS_CONTENDER, comparison, name]);
+        command
     };
     let domain = 101 + std::process::id() % 100;
     command.env("ROS_DOMAIN_ID", domain.to_string());

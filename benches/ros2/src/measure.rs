@@ -82,12 +82,13 @@ impl Figures {
 }
 
 /// The figures in the order of the table's columns.
-const COLUMNS: [&str; 9] = [
+const COLUMNS: [&str; 10] = [
     "mean us",
     "p50 us",
     "p99 us",
     "max us",
     "CPU %",
+    "ticks a second",
     "of which Fast DDS's threads",
     "wake-ups a second of its own threads",
     "of Fast DDS's",
@@ -95,7 +96,7 @@ const COLUMNS: [&str; 9] = [
 ];
 
 /// Prints a row for each contender: for each figure, the median and the range over the rounds.
-pub(crate) fn print_table(contenders: &[&str], figures: &[Figures]) {
+pub(crate) fn print_table(contenders: &[String], figures: &[Figures]) {
     let is_there = |name: &&str| figures[0].values(name).is_some();
     let names: Vec<&str> = COLUMNS.into_iter().filter(is_there).collect();
     let header: Vec<_> = names.iter().map(|name| format!(" {name} |")).collect();

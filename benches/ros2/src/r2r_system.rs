@@ -6,14 +6,15 @@
 
 use crate::measure::{BoxError, figures, now_ns};
 use futures::StreamExt;
-use futures::executor::{LocalPool, LocalSpawner};
+use futures::executor::LocalPool;
+use futures::future::LocalBoxFuture;
 use futures::task::LocalSpawnExt;
 use r2r::reference_interfaces::msg::Message4kb as Wire;
-use r2r::{NativeMsg, Publisher, QosProfile, WrappedTypesupport};
+use r2r::{NativeMsg, Publisher, QosProfile};
 use reference_system::crunch::number_cruncher;
 use reference_system::description::{AUTOWARE, Connection, Kind, NodeDescription};
 use reference_system::kpi::Collector;
-use reference_system::message::{Message4kb, NodeName, TransmissionStats};
+use reference_system::message::{Message4kb, NodeName};
 use reference_system::process::CpuMeter;
 use serde_json::Value;
 use std::cell::{Cell, RefCell};
@@ -50,6 +51,31 @@ pub(crate) fn on_many_threads() -> Result<Value, BoxError> {
     Ok(figures(&collector.report().sample_to_start, cpu_percent))
 }
 
+/// Runs them in one r2r node, the tasks in tokio on one thread, and `spin_once` on another.
+pub(crate) fn in_tokio() -> Result<Value, BoxError> {
+    let collector = Arc::new(Collector::new());
+    let (meter, since) = (CpuMeter::start()?, Instant::now());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    let set = tokio::task::LocalSet::new();
+    let spinning = set.block_on(&runtime, async {
+        let node = r2r::Node::create(r2r::Context::create()?, "all", "")?;
+        let spawn = |task| drop(tokio::task::spawn_local(task));
+        let mut system = System { node, spawn: Box::new(spawn), collector: collector.clone() };
+        AUTOWARE.iter().try_for_each(|description| system.add(description))?;
+        let mut node = system.node;
+        let spinning = std::thread::spawn(move || {
+            while since.elapsed() < DURATION {
+                node.spin_once(Duration::from_millis(100));
+            }
+        });
+        tokio::time::sleep(DURATION.saturating_sub(since.elapsed())).await;
+        Ok::<_, BoxError>(spinning)
+    })?;
+    spinning.join().map_err(|_| "the thread that spins panicked")?;
+    let cpu_percent = meter.cpu_percent_of_one_core(since.elapsed())?;
+    Ok(figures(&collector.report().sample_to_start, cpu_percent))
+}
+
 /// Creates one r2r node for all of `nodes`, and spins it as in r2r's README.
 fn spin(nodes: &'static [NodeDescription], collector: &Arc<Collector>) -> Result<(), BoxError> {
     // rmw_fastrtps fails to register a type on several threads at once.
@@ -57,7 +83,9 @@ fn spin(nodes: &'static [NodeDescription], collector: &Arc<Collector>) -> Result
     let creation = CREATION.lock().unwrap_or_else(PoisonError::into_inner);
     let node = r2r::Node::create(r2r::Context::create()?, nodes[0].name, "")?;
     let mut pool = LocalPool::new();
-    let mut system = System { node, spawner: pool.spawner(), collector: collector.clone() };
+    let spawner = pool.spawner();
+    let spawn = move |task| spawner.spawn_local(task).expect("the pool is there");
+    let mut system = System { node, spawn: Box::new(spawn), collector: collector.clone() };
     nodes.iter().try_for_each(|description| system.add(description))?;
     drop(creation);
     let since = Instant::now();
@@ -70,7 +98,7 @@ fn spin(nodes: &'static [NodeDescription], collector: &Arc<Collector>) -> Result
 
 struct System {
     node: r2r::Node,
-    spawner: LocalSpawner,
+    spawn: Box<dyn Fn(LocalBoxFuture<'static, ()>)>,
     collector: Arc<Collector>,
 }
 
@@ -123,12 +151,12 @@ impl System {
     ) -> Result<(), BoxError> {
         let qos = QosProfile::default().keep_last(depth);
         let mut samples = self.node.subscribe_native::<Wire>(&format!("/{topic}"), qos)?;
-        self.spawner.spawn_local(async move {
+        (self.spawn)(Box::pin(async move {
             while let Some(wire) = samples.next().await {
                 let started_ns = now_ns();
                 callback(from_wire(&wire), started_ns);
             }
-        })?;
+        }));
         Ok(())
     }
 
@@ -139,11 +167,11 @@ impl System {
         mut callback: impl FnMut(u64) + 'static,
     ) -> Result<(), BoxError> {
         let mut timer = self.node.create_wall_timer(period)?;
-        self.spawner.spawn_local(async move {
+        (self.spawn)(Box::pin(async move {
             while timer.tick().await.is_ok() {
                 callback(now_ns());
             }
-        })?;
+        }));
         Ok(())
     }
 
@@ -204,26 +232,26 @@ fn merged(cached: &Cached, primes: i64) -> Message4kb {
     message
 }
 
-/// The C struct of a message.
-type Native = <Wire as WrappedTypesupport>::CStruct;
-
-fn to_wire(message: &Message4kb, wire: &mut Native) {
+fn to_wire(message: &Message4kb, wire: &mut NativeMsg<Wire>) {
     wire.size = message.size;
     for (to, entry) in wire.stats.iter_mut().zip(&message.stats) {
         to.timestamp = entry.timestamp;
         to.sequence_number = entry.sequence_number;
         to.dropped_samples = entry.dropped_samples;
-        to.node_name = entry.node_name;
+        to.node_name.copy_from_slice(&entry.node_name);
     }
-    wire.data = message.data;
+    wire.data.copy_from_slice(&message.data);
 }
 
-fn from_wire(wire: &Native) -> Message4kb {
-    let stats = wire.stats.each_ref().map(|entry| TransmissionStats {
-        timestamp: entry.timestamp,
-        sequence_number: entry.sequence_number,
-        dropped_samples: entry.dropped_samples,
-        node_name: entry.node_name,
-    });
-    Message4kb { size: wire.size, stats, data: wire.data }
+fn from_wire(wire: &NativeMsg<Wire>) -> Message4kb {
+    // Arrays in C structs, vectors of the same length on the member `r2r`.
+    let mut message = Message4kb { size: wire.size, ..Message4kb::new() };
+    for (to, entry) in message.stats.iter_mut().zip(&wire.stats) {
+        to.timestamp = entry.timestamp;
+        to.sequence_number = entry.sequence_number;
+        to.dropped_samples = entry.dropped_samples;
+        to.node_name.copy_from_slice(&entry.node_name);
+    }
+    message.data.copy_from_slice(&wire.data);
+    message
 }

@@ -16,6 +16,7 @@ pub(crate) const CONTENDERS: &[&str] = &[
     "ringspin, single, hybrid",
     "r2r, one node",
     "r2r, a thread per node",
+    "r2r, one node, tokio",
 ];
 
 pub(crate) fn run(name: &str) -> Result<(), BoxError> {
@@ -30,6 +31,10 @@ pub(crate) fn run(name: &str) -> Result<(), BoxError> {
         }
         "r2r, a thread per node" => {
             println!("{}", r2r_system::on_many_threads()?);
+            return Ok(());
+        }
+        "r2r, one node, tokio" => {
+            println!("{}", r2r_system::in_tokio()?);
             return Ok(());
         }
         _ => return Err(format!("no contender {name:?}").into()),

@@ -16,15 +16,15 @@ unsafe extern "C" {
 type Function = Box<dyn FnOnce() + Send>;
 
 struct Registry {
-    /// The functions that stop what uses the middleware.
-    stops: Vec<Function>,
+    /// The functions that stop what uses the middleware; `None` from the exit on.
+    stops: Option<Vec<Function>>,
     /// Frees the structs of rcl, in order of their initialization.
     frees: BTreeMap<u64, Function>,
     next: u64,
 }
 
 static REGISTRY: Mutex<Registry> =
-    Mutex::new(Registry { stops: Vec::new(), frees: BTreeMap::new(), next: 0 });
+    Mutex::new(Registry { stops: Some(Vec::new()), frees: BTreeMap::new(), next: 0 });
 
 fn registry() -> MutexGuard<'static, Registry> {
     REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
@@ -49,17 +49,16 @@ pub(super) fn remove(number: u64) -> Option<Function> {
 /// To be called after the first node was created: what is registered later is called earlier, so
 /// this comes before Fast DDS frees its objects.
 pub(crate) fn at_exit(stop: impl FnOnce() + Send + 'static) {
-    registry().stops.push(Box::new(stop));
+    let Some(stops) = &mut registry().stops else { return };
+    stops.push(Box::new(stop));
     // SAFETY: the function needs no arguments, and stays where it is until the process ends. Where
     // memory lacks it is not called: the exit is then one without it.
     unsafe { atexit(exit) };
 }
 
 extern "C" fn exit() {
-    let stops = mem::take(&mut registry().stops);
-    if stops.is_empty() {
-        return; // It was called before, for another connection.
-    }
+    // Each connection registers it; once is enough.
+    let Some(stops) = registry().stops.take() else { return };
     stops.into_iter().for_each(|stop| stop());
     mem::forget((lock::all_uses(), lock::entities()));
     let frees = mem::take(&mut registry().frees);

@@ -50,7 +50,9 @@ unsafe impl<T: RclStruct> Send for Owned<T> {}
 // headers of rcl say, except three kinds. Those that ask the graph or take an event hold the lock
 // for entities. A take of messages needs a typed or raw subscription exclusively, and an endpoint
 // has one. A take of requests or responses holds the lock of the message it writes to. A take uses
-// the reader in the middleware, and sending uses the writer, so they can run at the same time.
+// the reader in the middleware, and sending uses the writer, so they can run at the same time. The
+// exit of the process changes it as well, after those who take have stopped, and while nothing can
+// take the lock for entities or send.
 unsafe impl<T: RclStruct> Sync for Owned<T> {}
 
 impl<T: RclStruct> Owned<T> {

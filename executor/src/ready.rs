@@ -66,6 +66,13 @@ impl Announce for Ready {
 }
 
 impl Ready {
+    /// Announces only, for a test of one part.
+    #[cfg(test)]
+    pub(crate) fn alone(announcer: Announcer) -> Self {
+        let callback = CallbackId(announcer.token());
+        Self { announcer, callback, stamper: None, sim_network: None, _lease: None }
+    }
+
     /// Records the time at which the event became ready, if that is observed; returns its token.
     #[inline]
     pub(crate) fn stamp(&self, since: Option<Time>) -> u32 {

@@ -356,23 +356,18 @@ mod tests {
 
     /// Timers with these periods; each has its index as its token.
     fn timers(periods: &[u64]) -> Fixture {
-        let mut inbox = Inbox::new(&[8], periods.len());
+        let mut inbox = Inbox::with_room(1, periods.len());
         let mut timers = Timers::default();
         let mut handles = Vec::new();
+        inbox.registrar().add_ring(8, None);
         for (token, &period) in periods.iter().enumerate() {
-            let announcer = inbox.announcer(0, token as u32);
-            let ready = Ready {
-                announcer,
-                callback: CallbackId(token as u32),
-                stamper: None,
-                sim_network: None,
-                _lease: None,
-            };
+            let ready = Ready::alone(inbox.registrar().add_token(0, 1));
             let control = TimerControl::new("timer".into(), NodeClock::default(), period, true);
             let control = Arc::new(control);
             timers.add(CallbackId(token as u32), control.clone(), ready, 0, Arc::default());
             handles.push(Timer::new(control));
         }
+        inbox.adopt();
         Fixture { timers, handles, inbox }
     }
 
@@ -399,14 +394,10 @@ mod tests {
         let timer = Timer::new(Arc::new(control));
         timer.keep_earlier();
         timer.cancel();
-        let mut inbox = Inbox::new(&[8], 1);
-        let ready = Ready {
-            announcer: inbox.announcer(0, 0),
-            callback: CallbackId(0),
-            stamper: None,
-            sim_network: None,
-            _lease: None,
-        };
+        let mut inbox = Inbox::with_room(1, 1);
+        inbox.registrar().add_ring(8, None);
+        let ready = Ready::alone(inbox.registrar().add_token(0, 1));
+        inbox.adopt();
         let mut timers = Timers::default();
         timers.add(CallbackId(0), timer.control().clone(), ready, 0, Arc::default());
         let mut fixture = Fixture { timers, handles: vec![timer], inbox };

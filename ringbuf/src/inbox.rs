@@ -55,7 +55,6 @@
 
 pub use crate::announcer::{Announce, Announcer};
 use crate::counter::Notice;
-use crate::entry_line::EntryLine;
 use crate::keep_last::{self, Pushed};
 use crate::pool::Shared;
 use crate::ready;
@@ -180,33 +179,6 @@ impl Token {
 }
 
 impl Inbox {
-    /// An inbox with a ready ring for each of `capacities`, the most events that may be pending
-    /// there, and with tokens `0..tokens`.
-    ///
-    /// # Panics
-    /// If a capacity is 2^24 or more.
-    pub fn new(capacities: &[usize], tokens: usize) -> Self {
-        Self::with_lines(capacities.iter().map(|&capacity| (capacity, None)), tokens)
-    }
-
-    /// Creates an inbox like [`new`](Self::new), of which each ring may have its entries on a given
-    /// line that serves no other ring.
-    pub fn with_lines(
-        rings: impl IntoIterator<Item = (usize, Option<EntryLine>)>,
-        tokens: usize,
-    ) -> Self {
-        let rings: Vec<_> = rings.into_iter().collect();
-        let mut inbox = Self::with_room(rings.len(), tokens);
-        for (events, line) in rings {
-            inbox.registrar.add_ring(events, line);
-            inbox.registrar.lock().keep_room(events);
-        }
-        inbox.adopt();
-        (0..tokens).for_each(|_| inbox.registrar.lock().reserve_token());
-        inbox.tokens.resize(tokens, Token::FREE);
-        inbox
-    }
-
     /// An inbox without rings and tokens. Looking for events is fastest among up to `rings` rings
     /// if these are no more than 62; more can be added.
     pub fn with_room(rings: usize, tokens: usize) -> Self {
@@ -215,16 +187,6 @@ impl Inbox {
         let registrar = Registrar::new(set.clone(), attention.clone());
         let (rings, tokens, leaving) = (Vec::new(), Vec::new(), Vec::new());
         Self { set, rings, attention, cursor: 0, tokens, registrar, leaving }
-    }
-
-    /// The announcer of `token`, whose events go to ring `index`. To be asked for once.
-    ///
-    /// # Panics
-    /// If there is no such token or ring.
-    pub fn announcer(&mut self, index: usize, token: u32) -> Announcer {
-        let announcer = self.registrar.lock().announcer_of(&self.registrar, index, token);
-        self.token_added(token, index as u32);
-        announcer
     }
 
     /// The registrar that adds rings and tokens, and removes them.

@@ -13,9 +13,12 @@ use std::fmt;
 ///
 /// ```
 /// use ringspin_ringbuf::{Inbox, Notifier};
-/// let mut inbox = Inbox::new(&[1], 1);
+/// let mut inbox = Inbox::with_room(1, 1);
+/// let registrar = inbox.registrar();
+/// let ring = registrar.add_ring(1, None);
 /// let notifier = Notifier::new();
-/// notifier.connect(inbox.announcer(0, 0)).unwrap();
+/// notifier.connect(registrar.add_token(ring, 1)).unwrap();
+/// inbox.adopt();
 /// notifier.start();
 /// notifier.notify();
 /// assert_eq!((inbox.pop(0), inbox.pop(0)), (Some(0), None));

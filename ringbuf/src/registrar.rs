@@ -210,24 +210,6 @@ impl Registry {
         self.free_tokens.push(token);
     }
 
-    /// The last ring has room for `events` whatever its tokens are.
-    pub(crate) fn keep_room(&mut self, events: usize) {
-        self.rings.last_mut().expect("a ring was added").events += events;
-    }
-
-    /// The next token is in use, without events of its own.
-    pub(crate) fn reserve_token(&mut self) {
-        self.tokens.push((0, 0));
-    }
-
-    pub(crate) fn announcer_of(&mut self, of: &Registrar, ring: usize, token: u32) -> Announcer {
-        self.tokens[token as usize].0 = ring as u32;
-        self.rings[ring].tokens += 1;
-        let Shared { set, attention, .. } = &*of.shared;
-        let producer = self.rings[ring].producer.newest();
-        Announcer::new(producer, set.clone(), ring as u32, token, attention.clone())
-    }
-
     /// A removed ring is empty.
     pub(crate) fn free_ring(&mut self, ring: u32) {
         self.free_rings.push(ring);

@@ -49,14 +49,10 @@ impl Both {
         let counters = Arc::<CallbackCounters>::default();
         let qos = QoS::keep_last(depth);
         let receiver = topic.subscribe(CallbackId(0), qos, 0, counters.clone(), Some(remote));
-        let mut inbox = Inbox::new(&[depth + 1], 1);
-        let ready = Ready {
-            announcer: inbox.announcer(0, 0),
-            callback: CallbackId(0),
-            stamper: None,
-            sim_network: None,
-            _lease: None,
-        };
+        let mut inbox = Inbox::with_room(1, 1);
+        inbox.registrar().add_ring(depth + 1, None);
+        let ready = Ready::alone(inbox.registrar().add_token(0, depth));
+        inbox.adopt();
         topic.connect(Connections {
             ready: &|_| ready.clone(),
             sim_network: None,

@@ -6,7 +6,7 @@ use crate::announcements::{Announcements, Attempt, Next, Takes};
 use crate::inbox::{Announce, Announcer, Inbox};
 use crate::model::Model;
 use crate::notifier::Notifier;
-use crate::shared::worker::{Events, work};
+use crate::shared::worker::{Events, inbox, work};
 use loom::sync::Mutex;
 use loom::sync::atomic::AtomicU32;
 use loom::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -35,14 +35,14 @@ struct Source {
 impl Source {
     /// A source that was started, and its inbox, whose ready ring has exactly `places`.
     fn started(places: usize) -> (Arc<Self>, Inbox) {
-        let mut inbox = Inbox::new(&[places], 1);
+        let (inbox, mut announcers) = inbox(1, 1, places);
         let source = Self {
             notifier: Notifier::new(),
             announced: Announcements::default(),
             outside: Mutex::new(Vec::new()),
             inside: AtomicU32::new(0),
         };
-        source.notifier.connect(inbox.announcer(0, 0)).expect("the notifier is new");
+        source.notifier.connect(announcers.remove(0)).expect("the notifier is new");
         source.notifier.start();
         (Arc::new(source), inbox)
     }

@@ -5,7 +5,7 @@ use crate::counter::{Counter, Flag};
 use crate::inbox::{Announcer, Inbox};
 use crate::model::{Model, Plain};
 use crate::notifier::Notifier;
-use crate::shared::worker::{Events, work};
+use crate::shared::worker::{Events, inbox, work};
 use loom::sync::atomic::AtomicU32;
 use loom::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use loom::thread::spawn;
@@ -13,9 +13,9 @@ use std::sync::Arc;
 
 /// A notifier that was started, and its inbox, whose ready ring has a place for one token.
 fn started() -> (Notifier<Announcer>, Inbox) {
-    let mut inbox = Inbox::new(&[1], 1);
+    let (inbox, mut announcers) = inbox(1, 1, 1);
     let notifier = Notifier::new();
-    notifier.connect(inbox.announcer(0, 0)).expect("the notifier is new");
+    notifier.connect(announcers.remove(0)).expect("the notifier is new");
     notifier.start();
     (notifier, inbox)
 }
@@ -84,7 +84,7 @@ fn task_is_polled_after_every_wake() {
 #[test]
 fn trigger_during_the_start_is_handled() {
     Model::new(20).preemptions(2).kills("notice.give", Release).check(|| {
-        let mut inbox = Inbox::new(&[1], 1);
+        let (mut inbox, mut announcers) = inbox(1, 1, 1);
         let shared = Arc::new((Notifier::new(), Counter::default(), AtomicU32::new(0)));
         let trigger = spawn({
             let shared = shared.clone();
@@ -96,7 +96,7 @@ fn trigger_during_the_start_is_handled() {
         });
         let worker = spawn(move || {
             let (notifier, triggers, handled) = &*shared;
-            notifier.connect(inbox.announcer(0, 0)).expect("the notifier is new");
+            notifier.connect(announcers.remove(0)).expect("the notifier is new");
             notifier.start();
             let handle = || handled.store(triggers.happened() as u32, Relaxed);
             handle_until(&mut inbox, notifier, || handled.load(Relaxed) == 1, handle);
@@ -176,9 +176,9 @@ fn trigger_after_the_worker_is_dropped_finds_valid_memory() {
 #[test]
 fn notice_is_handled_after_one_without_a_token() {
     Model::new(20).preemptions(3).needs("inbox.attention").check(|| {
-        let mut inbox = Inbox::new(&[1], 1);
+        let (mut inbox, mut announcers) = inbox(1, 1, 1);
         let notifier = Arc::new(Notifier::new());
-        notifier.connect(inbox.announcer(0, 0)).expect("the notifier is new");
+        notifier.connect(announcers.remove(0)).expect("the notifier is new");
         let notifying = spawn({
             let notifier = notifier.clone();
             move || notifier.notify()

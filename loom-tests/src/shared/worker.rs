@@ -18,6 +18,22 @@ pub(crate) trait Events {
     fn handle(&mut self, token: u32) -> bool;
 }
 
+/// An inbox with so many `rings`, each of which has exactly the places that `each` tokens need, of
+/// each of which up to `events` may be pending; and the announcers of the tokens.
+pub(crate) fn inbox(rings: usize, each: usize, events: usize) -> (Inbox, Vec<Announcer>) {
+    let mut inbox = Inbox::with_room(rings, rings * each);
+    let registrar = inbox.registrar();
+    let announcer = |n: usize| {
+        if n.is_multiple_of(each) {
+            registrar.add_ring(each * events, None);
+        }
+        registrar.add_token((n / each) as u32, events)
+    };
+    let announcers = (0..rings * each).map(announcer).collect();
+    inbox.adopt();
+    (inbox, announcers)
+}
+
 /// Dispatches one event of ring `index`, if there is one.
 fn dispatch(inbox: &mut Inbox, index: usize, events: &mut impl Events) {
     if let Some(turn) = inbox.next(index, |token| events.pending(token)) {
@@ -127,16 +143,15 @@ impl Events for Queues {
 /// Subscriptions with queues of `depth`, `each` for every one of `loops`. The ready rings have
 /// exactly the places that the queues need.
 pub(crate) fn subscriptions(loops: usize, each: usize, depth: usize) -> (Vec<Port>, Worker) {
-    let mut inbox = Inbox::new(&vec![each * depth; loops], each * loops);
-    let subscription = |token: usize| {
+    let (inbox, announcers) = inbox(loops, each, depth);
+    let subscription = |ready: Announcer| {
         let pool = Pool::new();
         pool.reserve(depth + 2);
         let (producer, consumer) = queue(&pool, depth);
-        let ready = inbox.announcer(token / each, token as u32);
         let set = inbox.set().clone();
         (Port { pool, queue: producer, ready, set }, consumer)
     };
-    let (ports, queues) = (0..each * loops).map(subscription).unzip();
+    let (ports, queues) = announcers.into_iter().map(subscription).unzip();
     let taken = vec![Vec::new(); each * loops];
     (ports, Worker { inbox, queues: Queues { queues, taken } })
 }

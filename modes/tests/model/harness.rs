@@ -177,8 +177,7 @@ impl World {
             }
             Op::Trigger(n) => {
                 if let Some(guard) = self.pick(n, |all| &all.guards) {
-                    self.history.lock().callbacks[guard.callback].triggers += 1;
-                    guard.handle.trigger();
+                    self.history.trigger(guard.callback, || guard.handle.trigger());
                 }
             }
             Op::CancelTimer(n) => self.with_timer(n, Timer::cancel),

@@ -44,7 +44,8 @@ pub(crate) struct Callback {
     pub(crate) created: Span,
     /// With the node whose callback destroyed it first.
     pub(crate) destroyed: Option<(Span, usize)>,
-    pub(crate) triggers: u64,
+    /// In order of their beginnings.
+    pub(crate) triggers: Vec<Span>,
     /// Each call, with the message of a subscription.
     pub(crate) calls: Vec<(Span, Option<u64>)>,
 }
@@ -114,11 +115,26 @@ impl History {
         (of.span.end, of.is_accepted) = (end, is_accepted);
     }
 
+    /// A guard condition is triggered by `trigger`.
+    pub(crate) fn trigger(&self, callback: usize, trigger: impl FnOnce()) {
+        let nth = {
+            let mut records = self.lock();
+            let span = records.begin();
+            let triggers = &mut records.callbacks[callback].triggers;
+            triggers.push(span);
+            triggers.len() - 1
+        };
+        trigger();
+        let mut records = self.lock();
+        let end = records.step();
+        records.callbacks[callback].triggers[nth].end = end;
+    }
+
     /// A callback of a node is about to be created. Returns its number.
     pub(crate) fn create(&self, node: usize, kind: Kind) -> usize {
         let mut records = self.lock();
         let created = records.begin();
-        let (destroyed, triggers, calls) = (None, 0, Vec::new());
+        let (destroyed, triggers, calls) = (None, Vec::new(), Vec::new());
         records.callbacks.push(Callback { node, kind, created, destroyed, triggers, calls });
         records.callbacks.len() - 1
     }

@@ -148,16 +148,19 @@ fn several_cores_keep_the_promises_about_any_order() {
         (Mode::MultiCore(None), WaitStrategy::default()),
         (Mode::MultiCore(None), WaitStrategy::SpinThenPark(Duration::ZERO)),
     ];
-    let meetings = Cell::new(0);
+    let (meetings, compared) = (Cell::new(0), RefCell::new([0; 3]));
     check(100, 40, |spec| {
         let spec = spec.without_time();
-        for (mode, wait) in modes.clone() {
+        for (n, (mode, wait)) in modes.clone().into_iter().enumerate() {
             let executor = Executor::new(mode).with_wait_strategy(wait);
             let run = run_to_rest(&spec, executor);
             promises::check(&run)?;
+            compared.borrow_mut()[n] += promises::check_readiness(&run.records)?;
             meetings.set(meetings.get() + promises::meetings(&run));
         }
         Ok(())
     });
     println!("{} callbacks of different nodes met", meetings.get());
+    println!("{compared:?} events compared in their order");
+    assert!(compared.borrow().iter().all(|pairs| *pairs > 0), "{compared:?}");
 }

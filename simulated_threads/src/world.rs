@@ -8,7 +8,7 @@ use crate::choice::{Choices, Order};
 use crate::descriptors::Descriptors;
 use crate::report::Stuck;
 use crate::settings::Settings;
-use crate::state::State;
+use crate::state::{FutexWait, State};
 use crate::trace::Trace;
 use crate::turn::Turn;
 use crate::wait::{Nanos, Slot, Wait, Woken};
@@ -253,17 +253,17 @@ impl World {
         value: u32,
         deadline: Nanos,
     ) -> Woken {
-        let address = ptr::from_ref(word).addr();
-        let futex = self.state().seat_mut(me).futex.replace((address, value));
-        if futex != Some((address, value)) {
-            self.set_lost_locks(me, 0);
-        }
-        let woken = self.wait(me, Wait::Futex(address), deadline);
+        let (futex, steps) = (FutexWait::new(ptr::from_ref(word).addr(), value), self.steps());
         let mut state = self.state();
         let seat = state.seat_mut(me);
-        // A lock that is free at the wake-up, and not any more.
-        let is_lost = woken == Woken::Ready && word.load(Ordering::SeqCst) != seat.value_at_wake;
+        let is_lost = seat.futex.replace(futex).is_some_and(|last| last.is_lost(&futex, steps));
         seat.lost_locks = if is_lost { seat.lost_locks + 1 } else { 0 };
+        drop(state);
+        let woken = self.wait(me, Wait::Futex(futex.address), deadline);
+        if woken == Woken::Ready {
+            let end = (word.load(Ordering::SeqCst), self.steps() + 1);
+            self.state().seat_mut(me).futex.iter_mut().for_each(|futex| futex.end = Some(end));
+        }
         woken
     }
 

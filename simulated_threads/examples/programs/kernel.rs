@@ -2,7 +2,7 @@
 
 use crate::c::after;
 use crate::{MILLI, Program, log};
-use libc::{c_int, c_void, cpu_set_t, itimerspec, pthread_key_t, timespec};
+use libc::{c_int, c_void, cpu_set_t, itimerspec, itimerval, pthread_key_t, timespec};
 use std::cell::RefCell;
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -17,6 +17,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
     ("errno", errno),
     ("keys", keys),
     ("timers", timers),
+    ("clocks", clocks),
 ];
 
 /// The result of a call, or its error.
@@ -188,5 +189,38 @@ fn timers() {
         let event = libc::eventfd(0, libc::EFD_NONBLOCK);
         thread::sleep(20 * MILLI);
         log(format!("{} {}", event == timer, outcome(libc::read(event, place, 8) as i64)));
+    }
+}
+
+unsafe extern "C" {
+    fn timespec_get(time: *mut timespec, base: c_int) -> c_int;
+    fn clock() -> libc::clock_t;
+    fn alarm(seconds: libc::c_uint) -> libc::c_uint;
+    fn setitimer(which: c_int, new: *const itimerval, old: *mut itimerval) -> c_int;
+}
+
+/// Clocks that other functions read than that of the standard library, and what no run repeats:
+/// timers that send signals, and `io_uring`.
+fn clocks() {
+    let mut time = after(libc::CLOCK_REALTIME, 0);
+    let soon = itimerval {
+        it_interval: libc::timeval { tv_sec: 0, tv_usec: 0 },
+        it_value: libc::timeval { tv_sec: 0, tv_usec: 1 },
+    };
+    // SAFETY: places for times and settings, which live until the calls return.
+    unsafe {
+        thread::sleep(MILLI);
+        log(format!("{} {}", timespec_get(&raw mut time, 1), time.tv_nsec));
+        log(timespec_get(&raw mut time, 7));
+        let before = clock();
+        thread::sleep(MILLI);
+        log(clock() - before);
+        log(format!("{} {}", alarm(1), alarm(0)));
+        log(outcome(setitimer(libc::ITIMER_REAL, &raw const soon, ptr::null_mut()).into()));
+        let mut timer: libc::timer_t = ptr::null_mut();
+        let created = libc::timer_create(libc::CLOCK_MONOTONIC, ptr::null_mut(), &raw mut timer);
+        log(outcome(created.into()));
+        let mut settings = [0u64; 15];
+        log(outcome(libc::syscall(libc::SYS_io_uring_setup, 1, settings.as_mut_ptr())));
     }
 }

@@ -98,9 +98,16 @@ impl World {
         self.steps.load(Ordering::Relaxed)
     }
 
-    /// The number that the operating system gave the thread that runs; zero while one hands over.
+    /// The number that the operating system gave the thread that runs; zero while one hands over, or
+    /// works for another world.
     pub(crate) fn running(&self) -> i32 {
         self.running.load(Ordering::Relaxed)
+    }
+
+    /// The thread that runs begins to work for another world, or ends to.
+    pub(crate) fn set_elsewhere(&self, is_elsewhere: bool) {
+        let running = if is_elsewhere { 0 } else { os::this_thread() };
+        self.running.store(running, Ordering::Relaxed);
     }
 
     /// How many threads were created.

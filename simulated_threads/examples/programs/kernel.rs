@@ -18,6 +18,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
     ("keys", keys),
     ("timers", timers),
     ("clocks", clocks),
+    ("epoll", epoll),
 ];
 
 /// The result of a call, or its error.
@@ -195,6 +196,13 @@ fn timers() {
 unsafe extern "C" {
     fn timespec_get(time: *mut timespec, base: c_int) -> c_int;
     fn clock() -> libc::clock_t;
+    fn epoll_pwait2(
+        epoll: c_int,
+        events: *mut libc::epoll_event,
+        max: c_int,
+        timeout: *const timespec,
+        signals: *const libc::sigset_t,
+    ) -> c_int;
     fn alarm(seconds: libc::c_uint) -> libc::c_uint;
     fn setitimer(which: c_int, new: *const itimerval, old: *mut itimerval) -> c_int;
 }
@@ -222,5 +230,33 @@ fn clocks() {
         log(outcome(created.into()));
         let mut settings = [0u64; 15];
         log(outcome(libc::syscall(libc::SYS_io_uring_setup, 1, settings.as_mut_ptr())));
+    }
+}
+
+/// Waits for the events of an eventfd by each of the three functions, until a timeout, and until a
+/// thread writes.
+fn epoll() {
+    // SAFETY: places for one event, and times, which live until the calls return.
+    unsafe {
+        let (epoll, counter) = (libc::epoll_create1(0), libc::eventfd(0, libc::EFD_NONBLOCK));
+        let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: 7 };
+        let place = &raw mut event;
+        libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, counter, place);
+        let (time, mut count) = (timespec { tv_sec: 0, tv_nsec: 3_000_000 }, 0);
+        let wait: [&dyn Fn() -> c_int; 3] = [
+            &|| libc::epoll_wait(epoll, place, 1, 3),
+            &|| libc::epoll_pwait(epoll, place, 1, 3, ptr::null()),
+            &|| epoll_pwait2(epoll, place, 1, &raw const time, ptr::null()),
+        ];
+        for wait in wait {
+            log(wait());
+            let writer = thread::spawn(move || {
+                thread::sleep(2 * MILLI);
+                libc::eventfd_write(counter, 1);
+            });
+            log(wait());
+            libc::eventfd_read(counter, &raw mut count);
+            writer.join().unwrap();
+        }
     }
 }

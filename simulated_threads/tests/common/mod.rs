@@ -57,7 +57,7 @@ pub(crate) fn program(name: &str) -> Command {
     let mut command = run_of("programs");
     command.arg(name);
     let use_default = || {
-        // A shell has the commands that it starts in the background ignore SIGINT, and `nohup` SIGHUP.
+        // A shell has commands in the background ignore SIGINT, and `nohup` has them ignore SIGHUP.
         for signal in [libc::SIGINT, libc::SIGHUP] {
             // SAFETY: takes numbers.
             unsafe { libc::signal(signal, libc::SIG_DFL) };

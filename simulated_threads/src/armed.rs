@@ -32,10 +32,11 @@ unsafe extern "C" fn begin(_: c_int, arguments: *const *const c_char, _: *const 
         Ok(settings) => settings,
         Err(problem) => output::die(&problem),
     };
-    if let Err(function) = os::check_definitions() {
+    if let Some(function) = interpose::not_called() {
         output::die(&format!(
-            "threads cannot run under simulated time: another library defines {function} before \
-             this one; leave out LD_PRELOAD and sanitizers, or run with RINGSPIN_THREADS=real"
+            "threads cannot run under simulated time: libraries of this process do not call this \
+             crate's {function}; link the crate into the program itself, without sanitizers, or \
+             run with RINGSPIN_THREADS=real"
         ));
     }
     // SAFETY: the loader passes the arguments of the program.

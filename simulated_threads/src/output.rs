@@ -7,6 +7,11 @@ pub(crate) fn say(text: &str) {
     unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
 }
 
+/// Says that a call of the program fails here: what, why, and what to do instead.
+pub(crate) fn refuse(what: &str, why: &str, way_out: &str) {
+    say(&format!("{what} was refused: {why}; {way_out}"));
+}
+
 /// Ends the process because of what `text` says, with the status of a failed Rust program.
 pub(crate) fn die(text: &str) -> ! {
     say(text);

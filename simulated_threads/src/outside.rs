@@ -22,7 +22,7 @@ pub(crate) fn wake(state: &mut State) -> bool {
         let changed = |slot: &Slot| {
             let seat = state.seat(*slot);
             let futex = seat.futex.filter(|_| matches!(seat.wait, Wait::Futex(_)));
-            futex.is_some_and(|(address, value)| os::futex_value(address) != value)
+            futex.is_some_and(|futex| os::futex_value(futex.address) != futex.value)
         };
         let changed: Vec<_> = state.waiting().filter(changed).collect();
         if !changed.is_empty() {

@@ -78,10 +78,12 @@ impl SimulatedThreads for Worlds {
         );
         let inner: &'static World = Box::leak(Box::new(inner));
         current::leave();
+        outer.set_elsewhere(true);
         watchdog::watch(inner);
         interpose::adopt(inner);
         let result = catch_unwind(AssertUnwindSafe(run));
         inner.end_all();
+        outer.set_elsewhere(false);
         current::enter(outer, me);
         if let Err(panic) = result {
             resume_unwind(panic);

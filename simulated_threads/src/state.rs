@@ -32,19 +32,49 @@ pub(crate) struct Seat {
     /// Its `pthread_t`.
     handle: Option<usize>,
     pub(crate) wait: Wait,
-    /// The futex for which it waits, or waited before, and its value at the begin.
-    pub(crate) futex: Option<(usize, u32)>,
+    /// The futex for which it waits, or waited before.
+    pub(crate) futex: Option<FutexWait>,
     /// The order of its wait among all waits.
     since: u64,
     deadline: Nanos,
     pub(crate) woken: Woken,
-    /// The value of its futex when it was woken.
-    pub(crate) value_at_wake: u32,
     /// How often in succession it was woken for a lock that was taken again before it ran.
     pub(crate) lost_locks: u32,
     /// How many times other threads had run when this wait began.
     runs: u64,
     is_expired: bool,
+}
+
+/// A thread's wait for a futex.
+#[derive(Clone, Copy)]
+pub(crate) struct FutexWait {
+    pub(crate) address: usize,
+    /// The value of the futex at the begin.
+    pub(crate) value: u32,
+    /// The value of the futex at the wake-up.
+    value_at_wake: u32,
+    /// Once a wake-up has ended the wait: the value of the futex when the thread ran, and how many
+    /// steps threads had made then.
+    pub(crate) end: Option<(u32, u64)>,
+}
+
+impl FutexWait {
+    pub(crate) fn new(address: usize, value: u32) -> Self {
+        Self { address, value, value_at_wake: 0, end: None }
+    }
+
+    /// Whether the wake-up that ended this wait was for a lock that the thread did not get, as it
+    /// begins to wait again after so many steps. Another thread has changed the futex in between;
+    /// or the value is the number of the wake-up, as for a writer of the standard library's
+    /// `RwLock`, and the thread did nothing else.
+    pub(crate) fn is_lost(&self, again: &Self, steps: u64) -> bool {
+        let Some((value_at_end, steps_at_end)) = self.end else { return false };
+        again.address == self.address
+            && match again.value == self.value {
+                true => value_at_end != self.value_at_wake,
+                false => again.value == self.value_at_wake && steps == steps_at_end,
+            }
+    }
 }
 
 /// The state that threads change, each in its turn.
@@ -131,7 +161,6 @@ impl State {
             since: 0,
             deadline: NEVER,
             woken: Woken::Ready,
-            value_at_wake: 0,
             lost_locks: 0,
             runs: 0,
             is_expired: false,
@@ -255,7 +284,9 @@ impl State {
     pub(crate) fn prepare_wake(&mut self, lock: Wait, value: u32) -> bool {
         let Some(slot) = self.waiting_for(lock).next() else { return false };
         let seat = self.seat_mut(slot);
-        seat.value_at_wake = value;
+        if let (Wait::Futex(_), Some(futex)) = (lock, &mut seat.futex) {
+            futex.value_at_wake = value;
+        }
         seat.lost_locks >= LOST_LOCKS_MAX
     }
 

@@ -43,21 +43,20 @@ fn watch_all(begun: &Turn) {
         with_watched(|worlds| {
             worlds.retain(|(world, ..)| !world.is_over());
             for (world, steps, since) in worlds {
-                let now = world.steps();
-                *since = if now == *steps { *since + INTERVAL } else { Duration::ZERO };
+                let (thread, now) = (world.running(), world.steps());
+                let stays = thread != 0 && now == *steps;
+                *since = if stays { *since + INTERVAL } else { Duration::ZERO };
                 *steps = now;
-                look_at(world, *since);
+                look_at(world, thread, *since);
             }
         });
     }
 }
 
-/// Ends the process if the running thread of `world` is not to be waited for any longer.
-fn look_at(world: &World, since: Duration) {
+/// Ends the process if this thread of `world`, which runs, is not to be waited for any longer.
+fn look_at(world: &World, thread: i32, since: Duration) {
     let limits = world.settings();
-    let thread = world.running();
-    // None runs while one hands over to another, which the operating system has not started yet.
-    if thread == 0 || since < limits.blocked_max.min(limits.busy_max) {
+    if since < limits.blocked_max.min(limits.busy_max) {
         return;
     }
     let call = os::system_call(thread);

@@ -8,7 +8,7 @@ use crate::choice::{Choices, Order};
 use crate::descriptors::Descriptors;
 use crate::report::Stuck;
 use crate::settings::Settings;
-use crate::state::State;
+use crate::state::{FutexWait, State};
 use crate::trace::Trace;
 use crate::turn::Turn;
 use crate::wait::{Nanos, Slot, Wait, Woken};
@@ -98,9 +98,16 @@ impl World {
         self.steps.load(Ordering::Relaxed)
     }
 
-    /// The number that the operating system gave the thread that runs; zero while one hands over.
+    /// The number that the operating system gave the thread that runs; zero while one hands over, or
+    /// works for another world.
     pub(crate) fn running(&self) -> i32 {
         self.running.load(Ordering::Relaxed)
+    }
+
+    /// The thread that runs begins to work for another world, or ends to.
+    pub(crate) fn set_elsewhere(&self, is_elsewhere: bool) {
+        let running = if is_elsewhere { 0 } else { os::this_thread() };
+        self.running.store(running, Ordering::Relaxed);
     }
 
     /// How many threads were created.
@@ -253,17 +260,17 @@ impl World {
         value: u32,
         deadline: Nanos,
     ) -> Woken {
-        let address = ptr::from_ref(word).addr();
-        let futex = self.state().seat_mut(me).futex.replace((address, value));
-        if futex != Some((address, value)) {
-            self.set_lost_locks(me, 0);
-        }
-        let woken = self.wait(me, Wait::Futex(address), deadline);
+        let (futex, steps) = (FutexWait::new(ptr::from_ref(word).addr(), value), self.steps());
         let mut state = self.state();
         let seat = state.seat_mut(me);
-        // A lock that is free at the wake-up, and not any more.
-        let is_lost = woken == Woken::Ready && word.load(Ordering::SeqCst) != seat.value_at_wake;
+        let is_lost = seat.futex.replace(futex).is_some_and(|last| last.is_lost(&futex, steps));
         seat.lost_locks = if is_lost { seat.lost_locks + 1 } else { 0 };
+        drop(state);
+        let woken = self.wait(me, Wait::Futex(futex.address), deadline);
+        if woken == Woken::Ready {
+            let end = (word.load(Ordering::SeqCst), self.steps() + 1);
+            self.state().seat_mut(me).futex.iter_mut().for_each(|futex| futex.end = Some(end));
+        }
         woken
     }
 

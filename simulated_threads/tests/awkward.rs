@@ -151,7 +151,8 @@ fn full_output_is_waited_for() {
 
 #[test]
 fn interrupt_ends_a_run() {
-    let mut run = program("forever").spawn().unwrap();
+    // In the end it stops by itself.
+    let mut run = program("forever").env("RINGSPIN_DURATION", "10000").spawn().unwrap();
     let ready = BufReader::new(run.stdout.take().unwrap()).lines().nth(1).unwrap().unwrap();
     assert!(ready.ends_with("ready true"), "{ready}");
     // SAFETY: a process that this test has started and not waited for.
@@ -167,6 +168,16 @@ fn signals_that_end_a_run_have_no_handlers() {
     }
     let other = program("raise").arg(libc::SIGUSR1.to_string()).output().unwrap();
     assert!(other.status.success(), "{other:?}");
+}
+
+#[test]
+fn timers_that_send_signals_and_io_uring_are_refused_with_a_way_out() {
+    let errors = text(&run("clocks", &[]).stderr);
+    for refused in ["`alarm`", "`setitimer`", "`timer_create`"] {
+        let expected = format!("{refused} was refused: its signals come in real time; wait with");
+        assert!(errors.contains(&expected), "{errors}");
+    }
+    assert!(errors.contains("io_uring was refused:") && errors.contains("on epoll"), "{errors}");
 }
 
 /// The watchdog has looked by then, if the machine is not slower than ten times its interval.

@@ -87,8 +87,8 @@ fn find(function: fn()) -> Found {
     }
 }
 
-/// The usual order hides the bug; the exploration finds it; the schedule, as text, repeats it.
-fn is_found_shrunk_and_repeated(function: fn(), deviations_max: usize, failure: &str) {
+/// The usual order hides the bug; the exploration finds it, each time in the same run.
+fn is_found_and_shrunk(function: fn(), deviations_max: usize, failure: &str) {
     let found = find(function);
     assert!(found.runs > 1, "the usual order fails: {found}");
     assert!(found.failure.contains(failure), "{found}");
@@ -100,49 +100,62 @@ fn is_found_shrunk_and_repeated(function: fn(), deviations_max: usize, failure: 
     assert_eq!(find(function), found);
 }
 
-/// Explores as a program of its own does that has `schedule` in its environment: test `name`, which
-/// is ignored otherwise.
+/// Explores a function of [`REPEATED`] as a program of its own does that has `schedule` in its
+/// environment.
 fn repeat(name: &str, schedule: &str) -> String {
     let program = common::command(std::env::current_exe().unwrap())
-        .args([name, "--exact", "--ignored", "--nocapture"])
+        .args(["shown", "--exact", "--ignored", "--nocapture"])
+        .env("RINGSPIN_TEST_FUNCTION", name)
         .env("RINGSPIN_SCHEDULE", schedule)
         .output()
         .unwrap();
     String::from_utf8_lossy(&program.stdout).into_owned()
 }
 
+/// Functions with a bug, and the begin of its failure.
+const REPEATED: [(&str, fn(), &str); 4] = [
+    ("deadlock", deadlock, "deadlock at 0"),
+    ("wake-up", lost_wakeup, "deadlock at 0"),
+    ("update", lost_update, "an update was lost"),
+    ("timeout", missed_timeout, "the server did not answer"),
+];
+
 #[test]
 #[ignore = "is started by `schedule_in_the_environment_is_repeated`"]
-fn shown_deadlock() {
-    println!("{:?}", explore(RUNS, deadlock).map_err(|error| error.to_string()));
+fn shown() {
+    let name = std::env::var("RINGSPIN_TEST_FUNCTION").unwrap();
+    let (.., function, _) = REPEATED.iter().find(|(other, ..)| *other == name).unwrap();
+    println!("{:?}", explore(RUNS, *function).map_err(|error| error.to_string()));
 }
 
 #[test]
 fn schedule_in_the_environment_is_repeated() {
-    let found = find(deadlock);
-    let shown = repeat("shown_deadlock", &found.schedule.to_string());
-    assert!(shown.contains("in run 1;") && shown.contains("deadlock at 0"), "{shown}");
-    let other = repeat("shown_deadlock", "s1");
+    for (name, function, failure) in REPEATED {
+        let found = find(function);
+        let shown = repeat(name, &found.schedule.to_string());
+        assert!(shown.contains("in run 1;") && shown.contains(failure), "{name}: {shown}");
+    }
+    let other = repeat("deadlock", "s1");
     assert!(other.contains("Ok(())"), "{other}");
-    let other = repeat("shown_deadlock", "s1,h7:0>1");
+    let other = repeat("deadlock", "s1,h7:0>1");
     assert!(other.contains("was not followed: the function has other choices"), "{other}");
-    let wrong = repeat("shown_deadlock", "x");
+    let wrong = repeat("deadlock", "x");
     assert!(wrong.contains("RINGSPIN_SCHEDULE: `x` is not a deviation"), "{wrong}");
 }
 
 #[test]
 fn deadlock_of_two_locks() {
-    is_found_shrunk_and_repeated(deadlock, 2, "deadlock");
+    is_found_and_shrunk(deadlock, 2, "deadlock");
 }
 
 #[test]
 fn wakeup_that_is_lost() {
-    is_found_shrunk_and_repeated(lost_wakeup, 2, "deadlock");
+    is_found_and_shrunk(lost_wakeup, 2, "deadlock");
 }
 
 #[test]
 fn update_that_is_lost() {
-    is_found_shrunk_and_repeated(lost_update, 2, "an update was lost");
+    is_found_and_shrunk(lost_update, 2, "an update was lost");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Jobs whose nodes have threads: verified, explored, shrunk and repeated with them.
 
 use ringspin_executor::{BoxError, Graph, Message, Publisher, QoS};
-use ringspin_simulated_threads::{Stuck, run};
+use ringspin_simulated_threads::{Settings, Stuck, real_time, run};
 use ringspin_simulation::{Exploration, ExploreError, Job};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -52,6 +52,27 @@ fn node_whose_threads_publish_is_the_same_in_a_hundred_runs() {
     let again =
         in_world(|| Job::new(sensor).run_for(Duration::from_secs(3)).run().unwrap().digest());
     assert_eq!(digest, again);
+}
+
+/// The thread that calls the job waits for another one of the job's world, for more real time than a
+/// thread may wait in a world.
+#[test]
+fn run_of_a_job_may_take_longer_than_a_thread_may_be_blocked() {
+    let computes = |graph: &Graph| -> Result<(), BoxError> {
+        graph.create_node("node", ())?;
+        thread::spawn(|| {
+            let begin = real_time();
+            while real_time() - begin < 600 * MILLI {
+                (0..5_000_000).for_each(|n: u32| {
+                    std::hint::black_box(n);
+                });
+            }
+        });
+        Ok(())
+    };
+    let settings = Settings { blocked_max: 200 * MILLI, ..Settings::default() };
+    let done = settings.run(move || Job::new(computes).run_for(MILLI).run().map(drop));
+    done.unwrap().unwrap();
 }
 
 /// Two threads count what they publish, and one update of the count can be lost.

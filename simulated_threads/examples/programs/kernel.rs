@@ -2,7 +2,7 @@
 
 use crate::c::after;
 use crate::{MILLI, Program, log};
-use libc::{c_int, c_void, cpu_set_t, itimerspec, pthread_key_t, timespec};
+use libc::{c_int, c_void, cpu_set_t, itimerspec, itimerval, pthread_key_t, timespec};
 use std::cell::RefCell;
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -17,6 +17,8 @@ pub(crate) const PROGRAMS: &[Program] = &[
     ("errno", errno),
     ("keys", keys),
     ("timers", timers),
+    ("clocks", clocks),
+    ("epoll", epoll),
 ];
 
 /// The result of a call, or its error.
@@ -188,5 +190,73 @@ fn timers() {
         let event = libc::eventfd(0, libc::EFD_NONBLOCK);
         thread::sleep(20 * MILLI);
         log(format!("{} {}", event == timer, outcome(libc::read(event, place, 8) as i64)));
+    }
+}
+
+unsafe extern "C" {
+    fn timespec_get(time: *mut timespec, base: c_int) -> c_int;
+    fn clock() -> libc::clock_t;
+    fn epoll_pwait2(
+        epoll: c_int,
+        events: *mut libc::epoll_event,
+        max: c_int,
+        timeout: *const timespec,
+        signals: *const libc::sigset_t,
+    ) -> c_int;
+    fn alarm(seconds: libc::c_uint) -> libc::c_uint;
+    fn setitimer(which: c_int, new: *const itimerval, old: *mut itimerval) -> c_int;
+}
+
+/// Clocks that other functions read than that of the standard library, and what no run repeats:
+/// timers that send signals, and `io_uring`.
+fn clocks() {
+    let mut time = after(libc::CLOCK_REALTIME, 0);
+    let soon = itimerval {
+        it_interval: libc::timeval { tv_sec: 0, tv_usec: 0 },
+        it_value: libc::timeval { tv_sec: 0, tv_usec: 1 },
+    };
+    // SAFETY: places for times and settings, which live until the calls return.
+    unsafe {
+        thread::sleep(MILLI);
+        log(format!("{} {}", timespec_get(&raw mut time, 1), time.tv_nsec));
+        log(timespec_get(&raw mut time, 7));
+        let before = clock();
+        thread::sleep(MILLI);
+        log(clock() - before);
+        log(format!("{} {}", alarm(1), alarm(0)));
+        log(outcome(setitimer(libc::ITIMER_REAL, &raw const soon, ptr::null_mut()).into()));
+        let mut timer: libc::timer_t = ptr::null_mut();
+        let created = libc::timer_create(libc::CLOCK_MONOTONIC, ptr::null_mut(), &raw mut timer);
+        log(outcome(created.into()));
+        let mut settings = [0u64; 15];
+        log(outcome(libc::syscall(libc::SYS_io_uring_setup, 1, settings.as_mut_ptr())));
+    }
+}
+
+/// Waits for the events of an eventfd by each of the three functions, until a timeout, and until a
+/// thread writes.
+fn epoll() {
+    // SAFETY: places for one event, and times, which live until the calls return.
+    unsafe {
+        let (epoll, counter) = (libc::epoll_create1(0), libc::eventfd(0, libc::EFD_NONBLOCK));
+        let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: 7 };
+        let place = &raw mut event;
+        libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, counter, place);
+        let (time, mut count) = (timespec { tv_sec: 0, tv_nsec: 3_000_000 }, 0);
+        let wait: [&dyn Fn() -> c_int; 3] = [
+            &|| libc::epoll_wait(epoll, place, 1, 3),
+            &|| libc::epoll_pwait(epoll, place, 1, 3, ptr::null()),
+            &|| epoll_pwait2(epoll, place, 1, &raw const time, ptr::null()),
+        ];
+        for wait in wait {
+            log(wait());
+            let writer = thread::spawn(move || {
+                thread::sleep(2 * MILLI);
+                libc::eventfd_write(counter, 1);
+            });
+            log(wait());
+            libc::eventfd_read(counter, &raw mut count);
+            writer.join().unwrap();
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::{MILLI, Program, log};
 use crossbeam_channel::{after, bounded, select, tick, unbounded};
+use crossbeam_utils::sync::{Parker, ShardedLock, WaitGroup};
 use futures_timer::Delay;
 use parking_lot::{Condvar, FairMutex, Mutex, Once, RwLock};
 use rayon::prelude::*;
@@ -13,6 +14,7 @@ use std::thread::{self, Thread};
 pub(crate) const PROGRAMS: &[Program] = &[
     ("crossbeam", crossbeam),
     ("crossbeam-select", crossbeam_select),
+    ("crossbeam-utils", crossbeam_utils),
     ("parking-lot", parking_lot),
     ("parking-lot-condvar", parking_lot_condvar),
     ("rayon", rayon),
@@ -56,6 +58,33 @@ fn crossbeam_select() {
         }
         thread::sleep(MILLI);
     }
+}
+
+fn crossbeam_utils() {
+    let (lock, all) = (&ShardedLock::new(0), WaitGroup::new());
+    let parker = Parker::new();
+    crossbeam_utils::thread::scope(|scope| {
+        for n in 0..4 {
+            let (all, unparker) = (all.clone(), parker.unparker().clone());
+            scope.spawn(move |_| {
+                for _ in 0..3 {
+                    match n {
+                        0 => *lock.write().unwrap() += 1,
+                        _ => log(format!("{n} reads {}", *lock.read().unwrap())),
+                    }
+                    thread::sleep(n * MILLI);
+                }
+                unparker.unpark();
+                drop(all);
+                log(format!("{n} is over"));
+            });
+        }
+        all.wait();
+        log("all are over");
+        parker.park();
+        parker.park_timeout(5 * MILLI);
+    })
+    .unwrap();
 }
 
 fn parking_lot() {

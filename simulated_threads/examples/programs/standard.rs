@@ -108,23 +108,41 @@ fn mutex() {
     log(format!("{:?}", log_of.into_inner().unwrap()));
 }
 
-/// A thread that holds a lock for all the time lets another one have it.
+/// Threads that hold locks for all the time let another one have them.
 fn greedy() {
-    let is_over = Mutex::new(false);
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            loop {
-                let is_over = is_over.lock().unwrap();
-                if *is_over {
-                    return;
+    type With<'a> = &'a (dyn Fn(fn()) + Sync);
+    let (mutex, lock) = (&Mutex::new(()), &RwLock::new(()));
+    let locked: With = &|work| {
+        let _held = mutex.lock();
+        work();
+    };
+    let writing: With = &|work| {
+        let _held = lock.write();
+        work();
+    };
+    let reading: With = &|work| {
+        let _held = lock.read();
+        work();
+    };
+    for (name, held, wanted) in [
+        ("mutex", locked, locked),
+        ("written, to be written", writing, writing),
+        ("written, to be read", writing, reading),
+        ("read, to be written", reading, writing),
+    ] {
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::SeqCst) {
+                    held(|| thread::sleep(MILLI));
                 }
-                thread::sleep(MILLI);
-            }
+            });
+            thread::sleep(MILLI / 2);
+            wanted(|| {});
+            is_over.store(true, Ordering::SeqCst);
+            log(name);
         });
-        thread::sleep(MILLI / 2);
-        *is_over.lock().unwrap() = true;
-        log("over");
-    });
+    }
 }
 
 fn condvar() {

@@ -5,12 +5,14 @@ use std::future::ready;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::{Builder, Handle, Runtime};
-use tokio::sync::{Barrier, Mutex, Notify, RwLock, Semaphore, broadcast, mpsc, oneshot, watch};
-use tokio::task::{JoinSet, block_in_place, spawn_blocking, yield_now};
+use tokio::sync::{
+    Barrier, Mutex, Notify, OnceCell, RwLock, Semaphore, broadcast, mpsc, oneshot, watch,
+};
+use tokio::task::{JoinSet, LocalSet, block_in_place, spawn_blocking, yield_now};
 use tokio::time::{
     Instant, MissedTickBehavior, interval, interval_at, sleep, sleep_until, timeout,
 };
-use tokio::{select, spawn};
+use tokio::{select, spawn, task_local};
 
 pub(crate) const PROGRAMS: &[Program] = &[
     ("application", || run(application())),
@@ -23,6 +25,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
     ("watch", || run(watch())),
     ("broadcast", || run(broadcast())),
     ("tokio-locks", || run(locks())),
+    ("tasks", || run(tasks())),
     ("time", || run(time())),
     ("ctrl-c", || run(ctrl_c())),
     ("current-thread", current_thread),
@@ -246,6 +249,39 @@ async fn locks() {
     });
     ended.await.unwrap();
     log(format!("{:?}", mutex.lock().await));
+}
+
+/// Tasks that are aborted or stay on their thread, and a cell that one of several sets.
+async fn tasks() {
+    static CELL: OnceCell<u32> = OnceCell::const_new();
+    task_local!(static NUMBER: u32);
+    let long = spawn(sleep(Duration::from_secs(60)));
+    let handle = long.abort_handle();
+    spawn(async move {
+        sleep(3 * MILLI).await;
+        handle.abort();
+    });
+    log(long.await.unwrap_err().is_cancelled());
+    let set = async |n: u32| {
+        let first = || async {
+            sleep(2 * MILLI).await;
+            NUMBER.get()
+        };
+        log(format!("{n}: {}", CELL.get_or_init(first).await));
+    };
+    let mut tasks = JoinSet::new();
+    let local = LocalSet::new();
+    for n in 0..3 {
+        tasks.spawn_local_on(NUMBER.scope(n, set(n)), &local);
+    }
+    local.run_until(async { while tasks.join_next().await.is_some() {} }).await;
+    let mut tasks = JoinSet::new();
+    (1..5).for_each(|n| drop(tasks.spawn(sleep(n * MILLI))));
+    log(tasks.join_next().await.unwrap().is_ok());
+    tasks.abort_all();
+    while let Some(ended) = tasks.join_next().await {
+        log(ended.is_err());
+    }
 }
 
 async fn time() {

@@ -1,8 +1,12 @@
 //! Clocks and sleeping.
 
 use super::{SECOND, fail, interpose, nanos, to_timespec};
+use crate::output;
 use crate::wait::{NEVER, Nanos};
-use libc::{c_int, c_uint, c_void, clockid_t, time_t, timespec, timeval};
+use libc::{
+    c_int, c_uint, c_void, clock_t, clockid_t, itimerval, sigevent, time_t, timer_t, timespec,
+    timeval,
+};
 
 /// The monotonic clock is a day ahead of the time since 1970, so that a program may go back from
 /// it by a duration in the first day.
@@ -47,6 +51,14 @@ pub(super) unsafe fn until(clock: clockid_t, time: *const timespec) -> Option<Na
     nanos(unsafe { *time }).map(|reading| to_world(clock, reading))
 }
 
+fn refuse_signals(function: &str) {
+    output::refuse(
+        &format!("`{function}`"),
+        "its signals come in real time",
+        "wait with `timerfd_create`, or sleep on a thread",
+    );
+}
+
 interpose! {
     /// Reads a clock: all of them, those of processor time as well, show the world's time.
     fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int = |world, me| {
@@ -75,6 +87,48 @@ interpose! {
             unsafe { time.write(now) };
         }
         now
+    }
+
+    /// Reads the clock of the calendar, as C11 has it.
+    fn timespec_get(time: *mut timespec, base: c_int) -> c_int = |world, me| {
+        const TIME_UTC: c_int = 1;
+        if base != TIME_UTC {
+            return 0; // there is no such clock
+        }
+        // SAFETY: the caller passes a place for the time.
+        unsafe { time.write(to_timespec(world.read_clock(me))) };
+        base
+    }
+
+    /// Reads the clock of processor time, in microseconds: it shows the world's time.
+    fn clock() -> clock_t = |world, me| {
+        (from_world(libc::CLOCK_PROCESS_CPUTIME_ID, world.read_clock(me)) / 1000) as clock_t
+    }
+
+    /// Refuses an interval after which a signal comes in real time.
+    fn setitimer(which: c_int, new: *const itimerval, old: *mut itimerval) -> c_int = |_, _| {
+        let _ = (which, new, old);
+        refuse_signals("setitimer");
+        fail(libc::ENOSYS)
+    }
+
+    /// Refuses a timer whose signals come in real time.
+    fn timer_create(
+        clock: clockid_t,
+        event: *mut sigevent,
+        timer: *mut timer_t,
+    ) -> c_int = |_, _| {
+        let _ = (clock, event, timer);
+        refuse_signals("timer_create");
+        fail(libc::ENOSYS)
+    }
+
+    /// Refuses a signal after a real time: none comes.
+    fn alarm(seconds: c_uint) -> c_uint = |_, _| {
+        if seconds > 0 {
+            refuse_signals("alarm");
+        }
+        0
     }
 
     /// Sleeps.

@@ -329,10 +329,11 @@ interpose! {
     /// Creates a socket, unless that is refused: what arrives there comes at times of its own.
     fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int = |world, _| {
         if !world.allows_sockets() {
-            output::say(&format!(
-                "a socket (domain {domain}) was refused: what arrives there comes at times that no \
-                 other run repeats; allow that with RINGSPIN_SOCKETS=allow"
-            ));
+            output::refuse(
+                &format!("a socket (domain {domain})"),
+                "what arrives there comes at times that no other run repeats",
+                "allow that with RINGSPIN_SOCKETS=allow",
+            );
             return fail(libc::EACCES);
         }
         world.note_socket();

@@ -3,12 +3,14 @@
 use super::{clock, fail, nanos};
 use crate::current::current;
 use crate::original::original;
+use crate::output;
 use crate::wait::{NEVER, Nanos, Slot, Wait, Woken};
 use crate::world::World;
 use libc::{c_int, c_long, clockid_t, timespec};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Calls the kernel, but for futexes, random numbers and the numbers of thread and process.
+/// Calls the kernel, but for futexes, random numbers, the numbers of thread and process, and
+/// `io_uring`.
 ///
 /// libc declares it with variable arguments. On the architectures that are covered, x86-64 and
 /// AArch64 of Linux, those of integer type are passed as named ones are.
@@ -42,6 +44,14 @@ pub(crate) unsafe extern "C" fn syscall(
             }
             libc::SYS_gettid => return super::machine::thread_id(world, me),
             libc::SYS_getpid => return super::machine::FIRST_ID,
+            libc::SYS_io_uring_setup => {
+                output::refuse(
+                    "io_uring",
+                    "what it completes comes at times that no other run repeats",
+                    "choose the library's implementation on epoll",
+                );
+                return fail(libc::ENOSYS).into();
+            }
             _ => {}
         }
     }

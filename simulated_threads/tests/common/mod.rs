@@ -57,8 +57,11 @@ pub(crate) fn program(name: &str) -> Command {
     let mut command = run_of("programs");
     command.arg(name);
     let use_default = || {
-        // SAFETY: a shell has the commands that it starts in the background ignore this signal.
-        unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
+        // A shell has commands in the background ignore SIGINT, and `nohup` has them ignore SIGHUP.
+        for signal in [libc::SIGINT, libc::SIGHUP] {
+            // SAFETY: takes numbers.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+        }
         Ok(())
     };
     // SAFETY: the function calls only what a signal handler may.

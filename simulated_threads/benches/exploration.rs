@@ -1,9 +1,12 @@
-//! How many runs find the bugs of three small programs: `explore` on ordinary code, beside Shuttle
+//! How many runs find the bugs of small programs: `explore` on ordinary code, beside Shuttle
 //! on the same code written with its types. Medians and maxima over seeds.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use ringspin_simulated_threads::{ExploreError, Settings};
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
@@ -77,6 +80,18 @@ programs!(ordinary, std, {
 });
 programs!(shuttles, shuttle, {});
 
+/// An answer that comes at the instant of the timeout: for Shuttle, no time passes.
+fn missed_timeout() {
+    let pause = Duration::from_millis(50);
+    let (answer, received) = mpsc::channel();
+    let server = thread::spawn(move || {
+        thread::sleep(pause);
+        let _ = answer.send(7);
+    });
+    assert_eq!(received.recv_timeout(pause), Ok(7), "the server did not answer");
+    server.join().unwrap();
+}
+
 /// The number of the run that fails, with this seed.
 fn explored(seed: u64, program: fn()) -> u64 {
     match (Settings { seed: seed * RUNS_MAX, ..Settings::default() }).explore(RUNS_MAX, program) {
@@ -113,7 +128,7 @@ fn main() {
     std::panic::set_hook(Box::new(|_| {}));
     let runs = RUNS_MAX as usize;
     println!("runs up to the bug, median / maximum of {SEEDS} seeds");
-    println!("{:<12} {:>14} {:>16} {:>14}", "", "explore", "Shuttle, random", "Shuttle, PCT");
+    println!("{:<14} {:>12} {:>16} {:>14}", "", "explore", "Shuttle, random", "Shuttle, PCT");
     let programs: [Program; 3] = [
         ("deadlock", ordinary::deadlock, shuttles::deadlock),
         ("lost wake-up", ordinary::lost_wakeup, shuttles::lost_wakeup),
@@ -125,6 +140,8 @@ fn main() {
             summary(|seed| with_shuttle(RandomScheduler::new_from_seed(seed, runs), of_shuttle));
         let pct =
             summary(|seed| with_shuttle(PctScheduler::new_from_seed(seed, 3, runs), of_shuttle));
-        println!("{name:<12} {own:>14} {random:>16} {pct:>14}");
+        println!("{name:<14} {own:>12} {random:>16} {pct:>14}");
     }
+    let own = summary(|seed| explored(seed, missed_timeout));
+    println!("{:<14} {own:>12}", "missed timeout");
 }

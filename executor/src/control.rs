@@ -196,6 +196,8 @@ impl Failures {
 /// The counters of one callback, except the number of its calls, which its worker counts.
 #[derive(Debug, Default)]
 pub(crate) struct CallbackCounters {
+    /// Messages that publishers handed to a detached stream without a call.
+    pub(crate) handed_over: Counter,
     /// Written by publishers.
     pub(crate) overwritten: Counter,
     /// Written by publishers.
@@ -240,7 +242,8 @@ pub struct CallbackStatistics {
     pub node: String,
     /// The callback, for example `subscription /points`.
     pub callback: String,
-    /// The number of events that it was called for.
+    /// The number of events that it was called for; of a
+    /// [detached stream](crate::Node::create_detached_stream) the messages that came.
     pub dispatched: u64,
     /// Messages that newer ones displaced before the callback saw them.
     pub overwritten: u64,

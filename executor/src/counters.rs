@@ -23,7 +23,7 @@ impl Counted {
         CallbackStatistics {
             node: name.of.full_name(),
             callback: name.callback.clone(),
-            dispatched: calls.of(*token).get(),
+            dispatched: calls.of(*token).get() + counters.handed_over.get(),
             overwritten: counters.overwritten.get(),
             lost: counters.lost.get(),
             discarded: counters.discarded.get(),

@@ -5,6 +5,7 @@
 //! on the way. Promises of some publishers only (see [`publisher_policy`]) cost
 //! the others a branch.
 
+mod arrivals;
 mod lists;
 mod ports;
 mod publisher;
@@ -14,6 +15,7 @@ mod slots;
 mod subscription_receiver;
 mod transient_local_cache;
 
+pub(crate) use arrivals::{Arrivals, Awaited};
 pub(crate) use lists::{AllTopics, ChangedTopics};
 pub use publisher::{BY_VALUE_MAX, Loan, LoanError, PublishError, Publisher, ReturnedMessage};
 pub(crate) use publisher_policy::PublisherPolicy;
@@ -72,22 +74,24 @@ pub(crate) struct Topic<M> {
 struct Subscription<M> {
     queue: keep_last::Producer<Envelope<M>>,
     permits: Option<Arc<Permits>>,
-    about: Arc<About>,
+    about: Arc<About<M>>,
 }
 
 /// The data of a subscription that is rarely needed, apart from the data of the hot path.
-struct About {
+struct About<M> {
     callback: CallbackId,
     counters: Arc<CallbackCounters>,
     /// Whether it gets messages from before it joined.
     transient_local: bool,
     times: Option<Arc<Times>>,
+    /// The queue of a detached stream.
+    detached: Option<Arc<Arrivals<M>>>,
 }
 
 impl<M> std::ops::Deref for Subscription<M> {
-    type Target = About;
+    type Target = About<M>;
 
-    fn deref(&self) -> &About {
+    fn deref(&self) -> &About<M> {
         &self.about
     }
 }
@@ -106,6 +110,8 @@ struct Aside<M> {
     times: Option<(Arc<Times>, Stage)>,
     /// In simulated time, if not all messages arrive as they are published.
     link: Option<SimulatedLink<M>>,
+    /// In real time, the queue of a detached stream, to which messages go without an event.
+    detached: Option<Arc<Arrivals<M>>>,
 }
 
 /// A message in its slot, or handed back because there is none.
@@ -177,7 +183,21 @@ impl<M: Send + Sync + 'static> Topic<M> {
         counters: Arc<CallbackCounters>,
         remote: Option<Remote<M>>,
     ) -> SubscriptionReceiver<M> {
-        let (subscription, mut receiver) = self.queue(callback, qos, kept, counters);
+        self.subscribe_stream(callback, qos, kept, counters, remote, None)
+    }
+
+    /// Adds a subscription like [`subscribe`](Self::subscribe). In real time, messages of this
+    /// process go to `detached`, if there is one, instead of its queue.
+    pub(crate) fn subscribe_stream(
+        self: &Arc<Self>,
+        callback: CallbackId,
+        qos: QoS,
+        kept: usize,
+        counters: Arc<CallbackCounters>,
+        remote: Option<Remote<M>>,
+        detached: Option<Arc<Arrivals<M>>>,
+    ) -> SubscriptionReceiver<M> {
+        let (subscription, mut receiver) = self.queue(callback, qos, kept, counters, detached);
         if remote.as_ref().is_none_or(|remote| !remote.is_exclusive) {
             lock(&self.subscriptions).push(subscription);
             self.changed.add(self.clone());
@@ -198,6 +218,7 @@ impl<M: Send + Sync + 'static> Topic<M> {
         qos: QoS,
         kept: usize,
         counters: Arc<CallbackCounters>,
+        detached: Option<Arc<Arrivals<M>>>,
     ) -> (Subscription<M>, SubscriptionReceiver<M>) {
         let (queue, consumer) = keep_last::queue(&self.pool, qos.depth());
         let permits = match qos.history() {
@@ -215,7 +236,7 @@ impl<M: Send + Sync + 'static> Topic<M> {
         };
         let transient_local = qos.is_transient_local();
         let times = receiver.holder.times().cloned();
-        let about = Arc::new(About { callback, counters, transient_local, times });
+        let about = Arc::new(About { callback, counters, transient_local, times, detached });
         (Subscription { queue, permits, about }, receiver)
     }
 
@@ -295,7 +316,9 @@ impl<M: Send + Sync + 'static> Topic<M> {
         let ready = (connections.ready)(subscription.callback);
         let mut port = Port { subscription, ready, aside: None };
         let link = SimulatedLink::of(self, connections.sim_network, &port);
-        port.aside = Aside::new(&port.subscription, Stage::Published, link);
+        let detached = port.subscription.detached.clone();
+        let detached = detached.filter(|_| connections.sim_network.is_none());
+        port.aside = Aside::new(&port.subscription, Stage::Published, link, detached);
         port
     }
 
@@ -536,9 +559,11 @@ impl<M> Aside<M> {
         subscription: &Subscription<M>,
         stage: Stage,
         link: Option<SimulatedLink<M>>,
+        detached: Option<Arc<Arrivals<M>>>,
     ) -> Option<Arc<Self>> {
         let times = subscription.times.clone().map(|times| (times, stage));
-        (times.is_some() || link.is_some()).then(|| Arc::new(Self { times, link }))
+        let is_needed = times.is_some() || link.is_some() || detached.is_some();
+        is_needed.then(|| Arc::new(Self { times, link, detached }))
     }
 }
 
@@ -581,13 +606,16 @@ impl<M: Send + Sync + 'static> Port<M> {
         if let Some((times, stage)) = &aside.times {
             times.note(message.0.slot_index(), *stage, source);
         }
-        match &aside.link {
-            None => self.enqueue(message),
-            Some(link) => {
-                link.send(message);
-                None
+        match aside {
+            Aside { link: Some(link), .. } => link.send(message),
+            Aside { detached: Some(arrivals), .. } => {
+                // The place in a queue that it does not enter.
+                self.subscription.cancel();
+                return arrivals.hand_over(message);
             }
+            _ => return self.enqueue(message),
         }
+        None
     }
 
     #[inline]

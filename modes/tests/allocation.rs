@@ -105,8 +105,8 @@ fn allocations_with_loans(mut executor: Executor) -> u64 {
     allocations_after_warming_up(executor)
 }
 
-/// A timer triggers a guard condition, which publishes; a task awaits the messages, another one the
-/// ticks of an interval, a third one sleeps; a watchdog is reset by each message.
+/// A timer triggers a guard condition, which publishes; two tasks await the messages, another one
+/// the ticks of an interval, a fourth one sleeps; a watchdog is reset by each message.
 fn allocations_with_timers_guards_and_tasks(executor: Executor) -> u64 {
     const PERIOD: Duration = Duration::from_micros(20);
     let node = executor.create_node("node", 0u64).unwrap();
@@ -131,6 +131,9 @@ fn allocations_with_timers_guards_and_tasks(executor: Executor) -> u64 {
             }
         })
         .unwrap();
+    let qos = QoS::keep_last(4);
+    let mut detached = other.create_detached_stream::<u64>("numbers", qos).unwrap();
+    other.spawn("detached", async move { while *detached.next().await < u64::MAX {} }).unwrap();
     let mut interval = other.create_interval(PERIOD).unwrap();
     other.spawn("ticks", async move { while interval.tick().await.number < u64::MAX {} }).unwrap();
     let mut pause = other.create_sleeper().unwrap();

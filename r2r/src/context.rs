@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::lock;
 use crate::log::{self, report};
 use ringspin::graph::GraphInfo;
+use ringspin::scheduler::WaitStrategy;
 use ringspin::{Arguments, Executor, Graph, Mode};
 use ringspin_messages::{CdrService, CdrType};
 use ringspin_ringbuf::Flag;
@@ -13,7 +14,6 @@ use std::fmt;
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::thread;
-#[cfg(ros_is_sourced)]
 use std::time::Duration;
 
 /// A context: where nodes are created. Cheap to clone.
@@ -74,7 +74,9 @@ impl Context {
         }
         #[cfg(ros_is_sourced)]
         let for_rcl = log::over_ros2::arguments(arguments.log_level());
-        let executor = Executor::new(mode).with_arguments(arguments);
+        // Tasks run on other threads, to which the executor leaves the core at once.
+        let parks = WaitStrategy::SpinThenPark(Duration::ZERO);
+        let executor = Executor::new(mode).with_arguments(arguments).with_wait_strategy(parks);
         #[cfg(ros_is_sourced)]
         let (executor, ros2) = connect(executor, is_deterministic, for_rcl)?;
         let shared = Arc::new(Shared {

@@ -10,34 +10,48 @@ use std::time::{Duration, Instant};
 /// The number of events of a node, for which `spin_once` waits.
 #[derive(Default)]
 pub(crate) struct Activity {
-    events: Mutex<u64>,
+    count: Mutex<Count>,
     changed: Condvar,
     /// Raised when the node is gone: its streams end.
     closed: Flag,
     links: Mutex<Vec<Weak<Forward>>>,
 }
 
+#[derive(Default)]
+struct Count {
+    events: u64,
+    /// The number of threads that wait for more.
+    waiting: usize,
+}
+
 impl Activity {
     /// Says that something has happened: futures were woken before.
     pub(crate) fn happened(&self) {
-        *lock(&self.events) += 1;
-        self.changed.notify_all();
+        let mut count = lock(&self.count);
+        count.events += 1;
+        let is_awaited = count.waiting > 0;
+        drop(count);
+        // A system call, which a publisher that spins itself saves.
+        if is_awaited {
+            self.changed.notify_all();
+        }
     }
 
     /// Waits until more than `seen` events have happened, `timeout` at most; true if they have.
     pub(crate) fn wait(&self, seen: &mut u64, timeout: Duration) -> bool {
         let begin = Instant::now();
-        let mut events = lock(&self.events);
-        while *events == *seen {
+        let mut count = lock(&self.count);
+        count.waiting += 1;
+        while count.events == *seen {
             let Some(left) = timeout.checked_sub(begin.elapsed()).filter(|left| !left.is_zero())
             else {
-                return false;
+                break;
             };
-            let waited = self.changed.wait_timeout(events, left);
-            events = waited.unwrap_or_else(PoisonError::into_inner).0;
+            let waited = self.changed.wait_timeout(count, left);
+            count = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
-        *seen = *events;
-        true
+        count.waiting -= 1;
+        std::mem::replace(seen, count.events) != count.events
     }
 
     pub(crate) fn is_closed(&self) -> bool {

@@ -4,7 +4,7 @@
 //! on one topic, and an application compiles little of the executor for each of its types.
 
 use crate::error::{Error, Result};
-use ringspin::{Digest, DigestHasher};
+use ringspin::{Digest, DigestHasher, Message};
 use ringspin_messages::cdr::{self, CdrError};
 use ringspin_messages::{
     CdrMapping, CdrService, CdrType, GeneratedAction, GeneratedMessage, GeneratedService,
@@ -16,6 +16,7 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::fmt::Debug;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 /// A message type of ROS: every struct that is generated.
 pub trait WrappedTypesupport:
@@ -101,7 +102,7 @@ impl<A: GeneratedAction> WrappedActionTypeSupport for A {
 pub(crate) struct Carried(Content);
 
 enum Content {
-    Typed(Box<dyn Payload>),
+    Typed(Arc<dyn Payload>),
     /// The bytes that came, with CDR's header.
     Bytes(Vec<u8>),
 }
@@ -129,7 +130,7 @@ impl Carried {
     }
 
     pub(crate) fn new<T: WrappedTypesupport>(message: T) -> Self {
-        Self(Content::Typed(Box::new(message)))
+        Self(Content::Typed(Arc::new(message)))
     }
 
     pub(crate) fn of_bytes(bytes: Vec<u8>) -> Self {
@@ -146,6 +147,16 @@ impl Carried {
             }
             Content::Bytes(bytes) => T::from_serialized_bytes(bytes),
         }
+    }
+
+    /// The message, which is copied only while others have it.
+    pub(crate) fn take_from<T: WrappedTypesupport>(message: Message<Self>) -> Result<T> {
+        let carried: &Self = &message;
+        let Content::Typed(shared) = &carried.0 else { return carried.get() };
+        let shared: Arc<dyn Any + Send + Sync> = shared.clone();
+        let typed = shared.downcast().map_err(|_| Error::wrong_type(T::TYPE_NAME))?;
+        drop(message); // before: its slot refers to it
+        Ok(Arc::unwrap_or_clone(typed))
     }
 
     pub(crate) fn bytes(&self) -> Result<Cow<'_, [u8]>> {

@@ -4,6 +4,7 @@ use crate::link::Link;
 use crate::log::report;
 use crate::message::Carried;
 use futures::Stream;
+use ringspin::Message;
 use ringspin::task::MessageStream;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -31,7 +32,7 @@ impl<F> Incoming<F> {
     }
 }
 
-impl<T, F: FnMut(&Carried) -> Option<T> + Unpin> Stream for Incoming<F> {
+impl<T, F: FnMut(Message<Carried>) -> Option<T> + Unpin> Stream for Incoming<F> {
     type Item = T;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
@@ -41,7 +42,7 @@ impl<T, F: FnMut(&Carried) -> Option<T> + Unpin> Stream for Incoming<F> {
             let next = this.link.poll(cx, |cx| Pin::new(messages).poll_next(cx));
             let Some(message) = ready!(next).flatten() else { return Poll::Ready(None) };
             this.arm();
-            if let Some(item) = (this.read)(&message) {
+            if let Some(item) = (this.read)(message) {
                 return Poll::Ready(Some(item));
             }
         }

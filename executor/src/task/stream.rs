@@ -1,47 +1,43 @@
 //! Subscriptions with messages that a task awaits.
 
 use crate::context::Context;
-use crate::control::CallbackCounters;
 use crate::departure::{Departure, End};
 use crate::endpoints::Declared;
 use crate::entity::{Entity, Outcome, SubscriptionReceiver};
 use crate::graph::CreateSubscriptionError;
-use crate::message::Message;
+use crate::message::{Holder, Message};
 use crate::node::Node;
 use crate::qos::QoS;
 use crate::remains::Remains;
-use atomic_waker::AtomicWaker;
+use crate::time::{Clock, NodeClock};
+use crate::topic::{Arrivals, Awaited};
 use futures_core::Stream;
-use ringspin_ringbuf::keep_last::{self, Pushed};
-use ringspin_ringbuf::{Flag, Pool};
+use ringspin_ringbuf::keep_last;
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::{self, Poll};
-
-/// Messages of a stream that are in no queue: one that is pushed, one that was displaced, and one
-/// that is taken.
-const IN_HAND: usize = 3;
 
 /// The messages of a topic, to be awaited in a task; it never ends. The subscription ends with it
 /// if it was created while the graph runs, otherwise with the node.
 ///
-/// The arrival of a message is an event of the loop, and waking the task that awaits it another.
+/// The arrival of a message is an event of the loop, and waking the task that awaits it another;
+/// for tasks of other runtimes there are [detached](Node::create_detached_stream) ones.
 /// Messages that are not awaited in time are kept by the rules of the subscription's QoS. The loop
 /// never waits for the thread that polls the stream, nor this one for the loop.
 pub struct MessageStream<M> {
     messages: keep_last::Consumer<Message<M>>,
-    shared: Arc<Shared>,
+    awaited: Arc<Awaited>,
+    /// If it is detached.
+    detached: Option<Detached>,
     _departure: Option<Departure>,
 }
 
-/// The parts that the event's entity and the stream share, besides the messages between them.
-#[derive(Default)]
-struct Shared {
-    waker: AtomicWaker,
-    /// Raised when the entity is retired: messages that are left are dropped.
-    retired: Flag,
+/// The parts of a detached stream: messages may come to it without an event.
+struct Detached {
+    holder: Weak<Holder>,
+    clock: NodeClock,
 }
 
 impl<M: Send + Sync + 'static> MessageStream<M> {
@@ -56,7 +52,7 @@ impl<M: Send + Sync + 'static> MessageStream<M> {
         let waits = || (self.messages.waiting() > 0).then_some(());
         waits().map_or_else(
             || {
-                self.shared.waker.register(cx.waker());
+                self.awaited.waker.register(cx.waker());
                 waits().map_or(Poll::Pending, Poll::Ready)
             },
             Poll::Ready,
@@ -67,16 +63,27 @@ impl<M: Send + Sync + 'static> MessageStream<M> {
         if let Some(message) = self.take() {
             return Poll::Ready(message);
         }
-        self.shared.waker.register(cx.waker());
+        self.awaited.waker.register(cx.waker());
         // A message that came before the waker did woke no task.
         self.take().map_or(Poll::Pending, Poll::Ready)
     }
 
     fn take(&mut self) -> Option<Message<M>> {
-        if self.shared.retired.is_raised() {
+        if self.awaited.is_retired.is_raised() {
             while self.messages.take().is_some() {}
         }
-        Some((*self.messages.take()?).clone())
+        loop {
+            let mut message = (*self.messages.take()?).clone();
+            let Some(Detached { holder, clock }) = &self.detached else { return Some(message) };
+            let holder = message.1.take().or_else(|| holder.upgrade());
+            if !message.0.expiry.has_passed(|| clock.now()) {
+                message.1 = holder;
+                return Some(message);
+            }
+            if let Some(holder) = holder {
+                holder.counters.expired.next();
+            }
+        }
     }
 }
 
@@ -97,10 +104,7 @@ impl<M> fmt::Debug for MessageStream<M> {
 
 struct StreamEntity<M> {
     receiver: SubscriptionReceiver<M>,
-    pool: Pool<Message<M>>,
-    messages: keep_last::Producer<Message<M>>,
-    shared: Arc<Shared>,
-    counters: Arc<CallbackCounters>,
+    arrivals: Arc<Arrivals<M>>,
 }
 
 impl<S, M: Send + Sync + 'static> Entity<S> for StreamEntity<M> {
@@ -109,11 +113,7 @@ impl<S, M: Send + Sync + 'static> Entity<S> for StreamEntity<M> {
             return Outcome::Nothing;
         };
         cx.begin(message.id());
-        let oldest = self.messages.push(self.pool.insert(message));
-        if let Pushed::Overwrote(_) = oldest {
-            self.counters.overwritten.next();
-        }
-        self.shared.waker.wake();
+        drop(self.arrivals.push(message));
         Outcome::Done
     }
 
@@ -122,8 +122,7 @@ impl<S, M: Send + Sync + 'static> Entity<S> for StreamEntity<M> {
     }
 
     fn retire(&mut self) {
-        self.shared.retired.raise();
-        drop(self.shared.waker.take());
+        self.arrivals.retire();
     }
 
     fn pending(&self, _port: usize) -> usize {
@@ -152,17 +151,74 @@ impl<S: Send + 'static> Node<S> {
     where
         M: Send + Sync + 'static,
     {
+        self.add_stream(topic, qos, false)
+    }
+
+    /// Subscribes to `topic` for a task of another runtime, or for any thread.
+    ///
+    /// Live, a message of this process takes no event: the thread that publishes it appends it to
+    /// the queue of the stream, and wakes the task, so that it waits for no thread of the executor.
+    /// Where that has one core, the message saves two changes of threads. It counts as
+    /// [`dispatched`](crate::CallbackStatistics::dispatched), and up to the depth of `qos` wait
+    /// for the task; then the oldest is overwritten and counted, also with a history of keep-all.
+    /// A message whose lifespan has ended when it is taken is dropped and counted. A
+    /// [deadline](Self::set_deadline) of the callback has no effect.
+    ///
+    /// In simulated time, and for messages of other processes, it is a stream like any other: each
+    /// message is an event.
+    ///
+    /// `publish` calls the waker of the task, so it takes as long as that does, and a publisher
+    /// that is suspended in a waker delays how soon the task learns of other messages. A waker must
+    /// not publish, nor change the graph.
+    ///
+    /// # Errors
+    /// The errors of [`create_subscription`](Node::create_subscription).
+    ///
+    /// ```
+    /// # use ringspin_executor::{Graph, QoS};
+    /// # let graph = Graph::new();
+    /// let node = graph.create_node("gateway", ())?;
+    /// let mut numbers = node.create_detached_stream::<u64>("numbers", QoS::default())?;
+    /// std::thread::spawn(move || {
+    ///     // `block_on` of any runtime
+    ///     # let block_on = drop;
+    ///     block_on(async {
+    ///         println!("{}", *numbers.next().await);
+    ///     })
+    /// });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn create_detached_stream<M>(
+        &self,
+        topic: &str,
+        qos: QoS,
+    ) -> Result<MessageStream<M>, CreateSubscriptionError>
+    where
+        M: Send + Sync + 'static,
+    {
+        self.add_stream(topic, qos, true)
+    }
+
+    fn add_stream<M>(
+        &self,
+        topic: &str,
+        qos: QoS,
+        is_detached: bool,
+    ) -> Result<MessageStream<M>, CreateSubscriptionError>
+    where
+        M: Send + Sync + 'static,
+    {
         let declared = self.declare_subscription::<M>("stream", topic, qos)?;
         let Declared { mut builder, topic, callback, counters, remote } = declared;
-        let receiver = topic.subscribe(callback, qos, qos.depth(), counters.clone(), remote);
-        let pool = Pool::new();
-        pool.reserve(qos.depth() + IN_HAND);
-        let (sender, messages) = keep_last::queue(&pool, qos.depth());
-        let shared = Arc::<Shared>::default();
-        let entity =
-            StreamEntity { receiver, pool, messages: sender, shared: shared.clone(), counters };
+        let (arrivals, messages) = Arrivals::new(qos.depth(), counters.clone());
+        let (awaited, arrivals) = (arrivals.awaited().clone(), Arc::new(arrivals));
+        let to = is_detached.then(|| arrivals.clone());
+        let receiver = topic.subscribe_stream(callback, qos, qos.depth(), counters, remote, to);
+        let holder = receiver.holder();
+        let detached = is_detached.then(|| Detached { holder, clock: builder.clock().clone() });
+        let entity = StreamEntity { receiver, arrivals };
         builder.add_entity::<S>(self.event_loop(), Box::new(entity));
         let _departure = self.graph.late_departure(&builder, End::Awaited(callback));
-        Ok(MessageStream { messages, shared, _departure })
+        Ok(MessageStream { messages, awaited, detached, _departure })
     }
 }

@@ -63,7 +63,7 @@ impl<M: Send + Sync + 'static> SimulatedLink<M> {
             return None;
         }
         let Port { subscription, ready, .. } = to;
-        let aside = Aside::new(subscription, Stage::Arrived, None);
+        let aside = Aside::new(subscription, Stage::Arrived, None, None);
         let to = Port { subscription: subscription.clone(), ready: ready.clone(), aside };
         let (interception, pool) = (topic.interception.clone(), topic.pool.clone());
         Some(Self { sim_network: sim_network.clone(), interception, pool, to: Arc::new(to) })

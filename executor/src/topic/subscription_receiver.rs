@@ -8,7 +8,7 @@ use crate::remains::Remains;
 use crate::remote::Remote;
 use ringspin_ringbuf::{EntryLine, Next, Permits, keep_last};
 use std::iter;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// A subscription's end of its queue.
 pub(crate) struct SubscriptionReceiver<M> {
@@ -33,6 +33,11 @@ impl<M: Send + Sync + 'static> SubscriptionReceiver<M> {
     /// Leaves the queue alone, when the subscription was destroyed.
     pub(crate) fn detach(&mut self) {
         self.remote = None;
+    }
+
+    /// The holder of messages that do not come through the queue.
+    pub(crate) fn holder(&self) -> Weak<Holder> {
+        Arc::downgrade(&self.holder)
     }
 
     /// Drops what waits in the queue, each after `end`; returns the number of messages.

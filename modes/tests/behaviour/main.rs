@@ -8,6 +8,7 @@ mod cores;
 mod deadlines;
 mod delivery;
 mod destruction;
+mod detached_streams;
 mod drops;
 mod endings;
 #[cfg(unix)]

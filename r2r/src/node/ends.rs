@@ -37,7 +37,7 @@ impl Node {
         T: WrappedTypesupport + 'static,
     {
         let name = topic.to_owned();
-        let read = move |message: &Carried| or_report(message.get(), &name);
+        let read = move |message| or_report(Carried::take_from(message), &name);
         self.stream(topic, Carried::table::<T>(), &qos_profile, read)
     }
 
@@ -54,8 +54,8 @@ impl Node {
         T: WrappedTypesupport + 'static,
     {
         let name = topic.to_owned();
-        let read = move |message: &Carried| {
-            let message = or_report(message.get(), &name)?;
+        let read = move |message| {
+            let message = or_report(Carried::take_from(message), &name)?;
             Some(NativeMsg { message, is_loaned: false })
         };
         self.stream(topic, Carried::table::<T>(), &qos_profile, read)
@@ -72,7 +72,7 @@ impl Node {
         qos_profile: QosProfile,
     ) -> Result<impl Stream<Item = Result<serde_json::Value>> + Unpin + use<>> {
         let untyped = Untyped::named(topic_type)?;
-        let read = move |message: &Carried| Some((untyped.to_json)(message));
+        let read = move |message: Message<Carried>| Some((untyped.to_json)(&message));
         self.stream(topic, untyped.table, &qos_profile, read)
     }
 
@@ -89,7 +89,7 @@ impl Node {
     ) -> Result<impl Stream<Item = Vec<u8>> + Unpin + use<>> {
         let table = raw_table(topic_type, self.shared.context.is_over_ros2())?;
         let name = topic.to_owned();
-        let read = move |message: &Carried| {
+        let read = move |message: Message<Carried>| {
             or_report(message.bytes().map(|bytes| bytes.into_owned()), &name)
         };
         self.stream(topic, table, &qos_profile, read)
@@ -104,7 +104,8 @@ impl Node {
     ) -> Result<Incoming<F>> {
         let shared = &self.shared;
         shared.set_type(topic, Type::Topic(table))?;
-        let messages = shared.node.create_stream(topic, QoS::from(qos)).map_err(Error::other)?;
+        let messages = shared.node.create_detached_stream(topic, QoS::from(qos));
+        let messages = messages.map_err(Error::other)?;
         Ok(Incoming::new(messages, Link::new(&shared.activity), read))
     }
 

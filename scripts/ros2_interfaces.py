@@ -1,5 +1,6 @@
-"""Builds a package of message definitions (.idl) for C programs, as its CMakeLists.txt does with
-colcon, where there is none.
+"""Builds a package of definitions of messages, services and actions for C programs, as its
+CMakeLists.txt does with colcon, where there is none. They are .idl files, or such files as .msg if
+Python has catkin_pkg.
 
 usage: python ros2_interfaces.py PACKAGE_FOLDER PREFIX ROS_PREFIX
 """
@@ -10,6 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+KINDS = ["msg", "srv", "action"]
 TYPESUPPORTS = ["c", "fastrtps_c", "introspection_c"]
 
 
@@ -23,14 +25,15 @@ class EntryPoints:
         return list({entry.name: entry for entry in cls.listed(group=group)}.values())
 
 
-def generate(package, folder, generated):
+def generate(package, folder, generated, ros):
     importlib.metadata.entry_points = EntryPoints
     from rosidl_cli.command.generate.api import generate
 
-    files = sorted(folder.glob("msg/*.idl"))
+    files = sorted(file for kind in KINDS for suffix in ["idl", kind]
+                   for file in folder.glob(f"{kind}/*.{suffix}"))
     definitions = [f"{folder}:{file.relative_to(folder)}" for file in files]
-    generate(package_name=package, interface_files=definitions, include_paths=[],
-             output_path=generated, types=["c"], typesupports=TYPESUPPORTS)
+    generate(package_name=package, interface_files=definitions, output_path=generated,
+             include_paths=[str(ros / "share")], types=["c"], typesupports=TYPESUPPORTS)
     return definitions
 
 
@@ -43,24 +46,28 @@ def build(package, generated, prefix, ros):
     includes = [f"-I{path}" for path in [headers, ros / "include", *(ros / "include").iterdir()]]
     flags = ["-O2", "-fPIC", "-DNDEBUG", *includes]
 
+    index = ros / "share/ament_index/resource_index/rosidl_interfaces"
+    others = [file.name for file in index.iterdir()]
+
     def library(kind, sources, needed):
         objects = []
         for number, source in enumerate(sources):
             objects.append(generated / f"{kind}{number}.o")
             compiler = ["g++", "-std=c++17"] if source.suffix == ".cpp" else ["gcc"]
             subprocess.run([*compiler, *flags, "-c", source, "-o", objects[-1]], check=True)
+        needed = [*needed, *(f"{other}__rosidl_{kind}" for other in others)]
         if kind != "generator_c":
             needed = [f"{package}__rosidl_generator_c", *needed]
         output = prefix / "lib" / f"lib{package}__rosidl_{kind}.so"
         subprocess.run(["g++", "-shared", "-o", output, *objects,
-                        f"-L{prefix}/lib", f"-L{ros}/lib", "-Wl,--allow-shlib-undefined",
+                        f"-L{prefix}/lib", f"-L{ros}/lib", "-Wl,--allow-shlib-undefined,--as-needed",
                         *(f"-l{name}" for name in needed)], check=True)
 
-    library("generator_c", sorted(generated.glob("c/msg/detail/*.c")), ["rosidl_runtime_c"])
-    library("typesupport_c", sorted(generated.glob("c/msg/*.cpp")), ["rosidl_typesupport_c"])
-    library("typesupport_fastrtps_c", sorted(generated.glob("fastrtps_c/msg/detail/*.cpp")),
+    library("generator_c", sorted(generated.glob("c/*/detail/*.c")), ["rosidl_runtime_c"])
+    library("typesupport_c", sorted(generated.glob("c/*/*.cpp")), ["rosidl_typesupport_c"])
+    library("typesupport_fastrtps_c", sorted(generated.glob("fastrtps_c/*/detail/*.cpp")),
             ["rosidl_typesupport_fastrtps_c", "fastcdr"])
-    library("typesupport_introspection_c", sorted(generated.glob("introspection_c/msg/detail/*.c")),
+    library("typesupport_introspection_c", sorted(generated.glob("introspection_c/*/detail/*.c")),
             ["rosidl_typesupport_introspection_c"])
 
 
@@ -69,9 +76,11 @@ def main():
     package = folder.name
     shutil.rmtree(prefix, ignore_errors=True)
     with tempfile.TemporaryDirectory() as generated:
-        definitions = generate(package, folder, Path(generated))
+        definitions = generate(package, folder, Path(generated), ros)
         build(package, Path(generated), prefix, ros)
-    shutil.copytree(folder / "msg", prefix / "share" / package / "msg")
+    for kind in KINDS:
+        if (folder / kind).is_dir():
+            shutil.copytree(folder / kind, prefix / "share" / package / kind)
     index = prefix / "share/ament_index/resource_index/rosidl_interfaces"
     index.mkdir(parents=True)
     names = [definition.split(":")[1] for definition in definitions]

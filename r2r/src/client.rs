@@ -62,7 +62,7 @@ impl Inner {
             return Err(Error::RCL_RET_CLIENT_INVALID);
         }
         let this = self.clone();
-        self.node.when(Box::new(move || this.is_ready()), sender);
+        self.node.when(Box::new(move || Ok(this.is_ready())), sender);
         Ok(())
     }
 

@@ -182,6 +182,17 @@ impl Shared {
         typed.collect()
     }
 
+    /// Whether a topic, by its resolved name, has a publisher in any process.
+    pub(crate) fn has_publisher(&self, topic: &str) -> bool {
+        #[cfg(ros_is_sourced)]
+        if let Some(ros2) = &self.ros2
+            && ros2.publishers(topic).is_ok_and(|publishers| !publishers.is_empty())
+        {
+            return true;
+        }
+        !self.graph.offered_qos(topic).is_empty()
+    }
+
     /// Notes the ROS type of a topic or service.
     ///
     /// # Errors

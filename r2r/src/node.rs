@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::link::Link;
 use crate::lock;
+use crate::log::{LogSeverity, log};
 use crate::node_shared::{IsAvailablePollable, NodeShared, invalid_name};
 use crate::parameter::{Parameter, ParameterValue, WrongParameterType};
 use crate::time_source::TimeSource;
@@ -20,6 +21,7 @@ use crate::timer::{ClockTimer, Timer};
 use futures::TryFutureExt;
 use futures::channel::oneshot;
 use indexmap::IndexMap;
+use ringspin::Graph;
 use ringspin::graph::CreateNodeError;
 use ringspin::time::Clock as _;
 use std::fmt;
@@ -48,15 +50,15 @@ pub struct Node {
 
 impl Node {
     /// Creates a node. Its namespace may lack the slash at its begin; arguments of the command line
-    /// may give it other names, and values of parameters.
+    /// may give it other names, and values of parameters. A second node of one name gets a number,
+    /// as in `talker_2`, and a warning.
     ///
     /// # Errors
     /// [`Error::RCL_RET_NODE_INVALID_NAME`] for a name that ROS 2 does not allow; another one if
-    /// the context has a node of the same name already.
+    /// arguments of the command line give two nodes one name.
     pub fn create(ctx: Context, name: &str, namespace: &str) -> Result<Self> {
         let namespace = if namespace.is_empty() { "/" } else { namespace };
-        let created = ctx.0.graph.create_node_in(namespace, name, ());
-        let node = created.map_err(|error| match error {
+        let node = create(&ctx.0.graph, namespace, name).map_err(|error| match error {
             CreateNodeError::Name(reason) => {
                 invalid_name(&reason, Error::RCL_RET_NODE_INVALID_NAME)
             }
@@ -201,6 +203,25 @@ impl Node {
     pub fn get_ros_clock(&self) -> Arc<Mutex<Clock>> {
         self.ros_clock.clone()
     }
+}
+
+/// Creates a node, with a number after its name if there is one of that name.
+fn create(
+    graph: &Graph,
+    namespace: &str,
+    name: &str,
+) -> std::result::Result<ringspin::Node<()>, CreateNodeError> {
+    let mut created = graph.create_node_in(namespace, name, ());
+    let mut number = 1;
+    while let Err(CreateNodeError::Duplicate { .. }) = created {
+        number += 1;
+        created = graph.create_node_in(namespace, &format!("{name}_{number}"), ());
+    }
+    if let (Ok(node), 2..) = (&created, number) {
+        let text = format!("there is another node {name}: this one is {}", node.full_name());
+        log(&text, "r2r", file!(), line!(), LogSeverity::Warn);
+    }
+    created
 }
 
 impl Drop for Node {

@@ -17,27 +17,35 @@ pub(crate) struct NodeShared {
     pub(crate) conditions: Mutex<Vec<Condition>>,
 }
 
-/// A condition, and the end of the channel that waits for it.
-pub(crate) type Condition = (Box<dyn Fn() -> bool + Send>, oneshot::Sender<()>);
+/// A condition, which fails when it can no longer hold, and the end of the channel that waits.
+pub(crate) type Condition = (Box<dyn Fn() -> Result<bool> + Send>, oneshot::Sender<()>);
 
 impl NodeShared {
-    /// Notifies `waiter` once `holds` does.
-    pub(crate) fn when(&self, holds: Box<dyn Fn() -> bool + Send>, waiter: oneshot::Sender<()>) {
+    /// Notifies `waiter` once `holds` does, or drops it when that fails.
+    pub(crate) fn when(
+        &self,
+        holds: Box<dyn Fn() -> Result<bool> + Send>,
+        waiter: oneshot::Sender<()>,
+    ) {
         lock(&self.conditions).push((holds, waiter));
         self.look();
     }
 
-    /// Notifies those whose conditions hold; true if others are left.
+    /// Notifies those whose conditions hold, or have failed; true if others are left.
     pub(crate) fn look(&self) -> bool {
+        let mut ended = Vec::new();
         let mut conditions = lock(&self.conditions);
-        let (held, left) = std::mem::take(&mut *conditions).into_iter().partition(|it| (it.0)());
-        *conditions = left;
+        for (holds, waiter) in std::mem::take(&mut *conditions) {
+            match holds() {
+                Ok(false) => conditions.push((holds, waiter)),
+                result => ended.push((result, waiter)),
+            }
+        }
         let is_waiting = !conditions.is_empty();
         drop(conditions);
-        let held: Vec<Condition> = held;
-        for (_, waiter) in held {
+        for (result, waiter) in ended {
             // The receiver may be gone.
-            let _ = waiter.send(());
+            let _ = result.is_ok_and(|_| waiter.send(()).is_ok());
             self.activity.happened();
         }
         is_waiting

@@ -32,6 +32,7 @@ impl Inner {
 
     pub(crate) fn destroy(&self) {
         self.is_destroyed.raise();
+        self.node.look();
     }
 
     /// # Errors
@@ -61,7 +62,8 @@ impl Inner {
         let (sender, receiver) = oneshot::channel();
         let inner = Arc::downgrade(self);
         let is_matched = move || {
-            inner.upgrade().is_some_and(|inner| inner.subscriptions().is_ok_and(|count| count > 0))
+            let inner = inner.upgrade().ok_or(Error::RCL_RET_PUBLISHER_INVALID)?;
+            Ok(inner.subscriptions()? > 0)
         };
         self.node.when(Box::new(is_matched), sender);
         Ok(receiver.map_err(|_| Error::RCL_RET_CLIENT_INVALID))
@@ -125,8 +127,8 @@ impl<T: WrappedTypesupport> Publisher<T> {
         self.inner.subscriptions()
     }
 
-    /// A future that waits until there is a subscription, in this process or in another one; a
-    /// thread has to spin the node meanwhile.
+    /// A future that waits until there is a subscription, in this process or in another one, or
+    /// the publisher is gone; a thread has to spin the node meanwhile.
     ///
     /// # Errors
     /// [`Error::RCL_RET_PUBLISHER_INVALID`].

@@ -1,8 +1,6 @@
 //! Actions as applications use them, on the runtimes that they use, within one process.
 
-// A sourced ROS 2 need not have example_interfaces.
-#![cfg(not(ros_is_sourced))]
-
+use Fibonacci::{Action, Feedback, FeedbackMessage, GetResult, Goal, Result as Sequence, SendGoal};
 use futures::channel::oneshot;
 use futures::executor::{LocalPool, block_on};
 use futures::future::join;
@@ -10,15 +8,18 @@ use futures::task::LocalSpawnExt;
 use futures::{FutureExt, Stream, StreamExt};
 use r2r::action_msgs::msg::{GoalInfo, GoalStatusArray};
 use r2r::action_msgs::srv::CancelGoal;
-use r2r::example_interfaces::action::Fibonacci::{
-    Action, Feedback, GetResult, Goal, Result as Sequence, SendGoal,
-};
+#[cfg(not(ros_is_sourced))]
+use r2r::example_interfaces::action::Fibonacci;
+// The same; a sourced ROS 2 need not have the other one.
+#[cfg(ros_is_sourced)]
+use r2r::test_msgs::action::Fibonacci;
 use r2r::unique_identifier_msgs::msg::UUID;
 use r2r::uuid::Uuid;
 use r2r::{
     ActionClient, ActionServerGoal, ActionServerGoalRequest, Context, Error, GoalStatus, Node,
     QosProfile,
 };
+use ringspin_messages::RosAction;
 use std::time::Duration;
 
 type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -158,11 +159,11 @@ async fn requests_to_cancel_are_accepted_or_rejected() -> Result {
 #[test]
 fn an_untyped_client_meets_a_typed_server() -> Result {
     let (mut node, _, mut requests) = ends("untyped")?;
-    let client =
-        node.create_action_client_untyped("untyped/act", "example_interfaces/action/Fibonacci")?;
-    let unknown = node.create_action_client_untyped("untyped/act", "example_interfaces/action/No");
+    let kind = <Action as RosAction>::TYPE_NAME;
+    let client = node.create_action_client_untyped("untyped/act", kind)?;
+    let unknown = node.create_action_client_untyped("untyped/act", &kind.replace("Fib", "Fob"));
     let error = unknown.err().unwrap().to_string();
-    assert!(error.contains("example_interfaces/action/Fibonacci"), "{error}");
+    assert!(error.contains(kind), "{error}");
     let available = Node::is_available(&client)?;
     let misspelled = client.send_goal_request(serde_json::json!({ "order": "5" })).err();
     assert!(matches!(misspelled, Some(Error::SerdeError { .. })));
@@ -242,6 +243,29 @@ fn what_the_server_drops_ends() -> Result {
     drop(goal);
     assert_eq!(block_on(end)?.0, GoalStatus::Canceled);
     drop(node);
+    Ok(())
+}
+
+#[test]
+fn a_server_is_available_once_all_its_five_ends_are_there() -> Result {
+    let mut node = node("five")?;
+    let client = node.create_action_client::<Action>("five/act")?;
+    let mut available = Node::is_available(&client)?;
+    let name = |part| format!("five/act/_action/{part}");
+    let qos = QosProfile::default;
+    let mut is_available = |node: &mut Node| {
+        node.spin_once(Duration::ZERO);
+        (&mut available).now_or_never().is_some()
+    };
+    let _send = node.create_service::<SendGoal::Service>(&name("send_goal"), qos())?;
+    let _cancel = node.create_service::<CancelGoal::Service>(&name("cancel_goal"), qos())?;
+    let _result = node.create_service::<GetResult::Service>(&name("get_result"), qos())?;
+    assert!(!is_available(&mut node));
+    let _feedback = node.create_publisher::<FeedbackMessage>(&name("feedback"), qos())?;
+    assert!(!is_available(&mut node));
+    let status = qos().transient_local();
+    let _status = node.create_publisher::<GoalStatusArray>(&name("status"), status)?;
+    assert!(is_available(&mut node));
     Ok(())
 }
 

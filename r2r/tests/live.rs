@@ -158,3 +158,55 @@ fn a_slow_reader_keeps_the_newest_messages() -> Result {
     assert_eq!(kept, [97, 98, 99]);
     Ok(())
 }
+
+#[test]
+fn a_second_node_of_one_name_gets_a_number() -> Result {
+    let nodes = [node("twin")?, node("twin")?, node("twin")?];
+    assert_eq!(nodes.each_ref().map(|node| node.name().unwrap()), ["twin", "twin_2", "twin_3"]);
+    drop(nodes);
+    assert_eq!(node("twin")?.name()?, "twin");
+    Ok(())
+}
+
+#[test]
+fn a_wait_for_subscriptions_ends_with_its_publisher() -> Result {
+    let mut node = node("waiting")?;
+    let publisher = node.create_publisher::<Int32>("waiting/in", QosProfile::default())?;
+    let waits = [(); 2].map(|()| publisher.wait_for_inter_process_subscribers());
+    let clone = publisher.clone();
+    node.destroy_publisher(publisher);
+    for wait in waits {
+        assert!(wait?.now_or_never().unwrap().is_err());
+    }
+    assert!(clone.wait_for_inter_process_subscribers().is_err());
+    Ok(())
+}
+
+#[test]
+fn errors_name_the_input_and_the_way_out() -> Result {
+    let mut node = node("wrong")?;
+    let qos = QosProfile::default;
+    let topic = "wrong/in";
+    let _reliable = node.subscribe::<Int32>(topic, qos().reliable())?;
+    let results = [
+        node.subscribe_untyped(topic, "std_msgs/msg/Strin", qos()).map(drop),
+        node.subscribe_raw(topic, "my_msgs/msg/String", qos()).map(drop),
+        node.create_client_untyped("wrong/set", "std_srvs/srv/SetBol", qos()).map(drop),
+        node.create_publisher::<Int32>(topic, qos().best_effort()).map(drop),
+        node.create_publisher::<Text>(topic, qos()).map(drop),
+        node.create_publisher::<Text>("wrong topic", qos()).map(drop),
+    ];
+    let expected = [
+        ["std_msgs/msg/Strin (", "std_msgs/msg/String"],
+        ["my_msgs/msg/String (", "RINGSPIN_MESSAGES"],
+        ["std_srvs/srv/SetBol (", "std_srvs/srv/SetBool"],
+        ["/wrong/in", "reliab"],
+        ["/wrong/in", "std_msgs/msg/Int32"],
+        ["TOPIC_NAME_INVALID", ""],
+    ];
+    for (result, parts) in results.into_iter().zip(expected) {
+        let error = result.unwrap_err().to_string();
+        assert!(parts.iter().all(|part| error.contains(part)), "{parts:?}: {error}");
+    }
+    Ok(())
+}

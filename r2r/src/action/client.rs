@@ -25,6 +25,8 @@ pub(crate) struct Inner<G, R, F> {
     pub(crate) send_goal: client::Inner,
     pub(crate) cancel_goal: client::Inner,
     pub(crate) get_result: client::Inner,
+    /// The names of those of status and feedback.
+    pub(crate) topics: [String; 2],
     pub(crate) progress: Arc<AllProgress<F>>,
 }
 
@@ -95,7 +97,11 @@ where
     fn when_available(&self, sender: oneshot::Sender<()>) -> Result<()> {
         self.check()?;
         let services = [&self.send_goal, &self.cancel_goal, &self.get_result].map(Clone::clone);
-        let are_ready = move || services.iter().all(client::Inner::is_ready);
+        let (context, topics) = (self.node.context.clone(), self.topics.clone());
+        let are_ready = move || {
+            Ok(services.iter().all(client::Inner::is_ready)
+                && topics.iter().all(|topic| context.has_publisher(topic)))
+        };
         self.node.when(Box::new(are_ready), sender);
         Ok(())
     }

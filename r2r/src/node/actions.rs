@@ -72,7 +72,8 @@ impl Node {
             }
         })?;
         let node = self.shared.clone();
-        Ok(ClientInner { codec, node, send_goal, cancel_goal, get_result, progress })
+        let topics = ["status", "feedback"].map(part);
+        Ok(ClientInner { codec, node, send_goal, cancel_goal, get_result, topics, progress })
     }
 
     /// Creates a server of an action. The stream of its goals ends with the node.

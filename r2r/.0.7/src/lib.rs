@@ -1,0 +1,90 @@
+//! The API of r2r 0.7 where it differs from that of 0.9.7, for applications that require `^0.7`:
+//!
+//! ```toml
+//! [patch.crates-io]
+//! r2r = { path = ".../ringspin/r2r/.0.7" }
+//! ```
+//!
+//! Services and clients have no QoS there, and [`Node::is_available`] is a method. Parameters are
+//! those of 0.9.7: [`Node`] has no `params` with plain values.
+
+#![forbid(unsafe_code)]
+
+pub use r2r_0_9::*;
+
+use futures::Stream;
+use std::future::Future;
+use std::ops::{Deref, DerefMut};
+
+/// A node; what is not here is that of 0.9.7.
+#[derive(Debug)]
+pub struct Node(r2r_0_9::Node);
+
+impl Node {
+    /// Creates a node.
+    ///
+    /// # Errors
+    /// The errors of [`r2r_0_9::Node::create`].
+    pub fn create(ctx: Context, name: &str, namespace: &str) -> Result<Self> {
+        r2r_0_9::Node::create(ctx, name, namespace).map(Self)
+    }
+
+    /// A future that waits until the service or action of `client` has a server.
+    ///
+    /// # Errors
+    /// The errors of [`r2r_0_9::Node::is_available`].
+    pub fn is_available(
+        &mut self,
+        client: &dyn IsAvailablePollable,
+    ) -> Result<impl Future<Output = Result<()>> + Unpin + use<>> {
+        r2r_0_9::Node::is_available(client)
+    }
+
+    /// Creates a server of a service.
+    ///
+    /// # Errors
+    /// The errors of [`r2r_0_9::Node::create_service`].
+    pub fn create_service<T: WrappedServiceTypeSupport>(
+        &mut self,
+        service_name: &str,
+    ) -> Result<impl Stream<Item = ServiceRequest<T>> + Unpin + use<T>> {
+        self.0.create_service(service_name, QosProfile::services_default())
+    }
+
+    /// Creates a client of a service.
+    ///
+    /// # Errors
+    /// The errors of [`r2r_0_9::Node::create_client`].
+    pub fn create_client<T: WrappedServiceTypeSupport>(
+        &mut self,
+        service_name: &str,
+    ) -> Result<Client<T>> {
+        self.0.create_client(service_name, QosProfile::services_default())
+    }
+
+    /// Creates a client of a service whose type is known by name.
+    ///
+    /// # Errors
+    /// The errors of [`r2r_0_9::Node::create_client_untyped`].
+    pub fn create_client_untyped(
+        &mut self,
+        service_name: &str,
+        service_type: &str,
+    ) -> Result<ClientUntyped> {
+        self.0.create_client_untyped(service_name, service_type, QosProfile::services_default())
+    }
+}
+
+impl Deref for Node {
+    type Target = r2r_0_9::Node;
+
+    fn deref(&self) -> &r2r_0_9::Node {
+        &self.0
+    }
+}
+
+impl DerefMut for Node {
+    fn deref_mut(&mut self) -> &mut r2r_0_9::Node {
+        &mut self.0
+    }
+}

@@ -254,7 +254,7 @@ fn charts_and_tables_show_both_definitions() {
     let labels: Vec<&str> = drawn.filter_map(|node| node.attribute("aria-label")).collect();
     for n in [64, 4096] {
         for name in names {
-            let label = format!("Hot path latency, {name}, at N = {n},");
+            let label = format!("Latency, N = {n}: {name},");
             assert!(labels.iter().any(|of| of.starts_with(&label)), "{label}: {labels:?}");
         }
     }

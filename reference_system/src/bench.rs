@@ -1,37 +1,143 @@
-//! A comparison of modes over N on this machine: order of cells and pooling of turns.
+//! The benchmark: variants of the executor at each N on this machine, in interleaved turns.
 //!
-//! Cells run one after the other, with their timers in phase. The turns are interleaved (turn 1 of
-//! every cell, then turn 2), so that a temporary slowdown of the machine affects all cells alike.
-//! Each turn begins with a calibration per N, so that the floor is measured under the conditions of
-//! the cells.
+//! Cells run one after the other, with their timers in phase. Each turn begins with a calibration,
+//! so that the floor is measured under the conditions of the cells.
 //!
 //! The deterministic mode has its own rows ([`Simulation`]): callbacks take no simulated time, so
-//! its latencies are zero by construction and would be misleading.
+//! its latencies are zero by construction and would be misleading. Its digest does not depend on N,
+//! so it runs at the smallest one.
 
 use std::ops::ControlFlow;
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ringspin_executor::BoxError;
+use ringspin_bench::process::OthersMeter;
+use ringspin_bench::results::{self, Results, SCHEMA, Series, Turn};
+use ringspin_bench::{Permissions, Step, System, Variant, cell_of, take_turns};
+use ringspin_executor::{BoxError, Graph, WaitStrategy};
+use ringspin_modes::mapping::loop_names;
 use ringspin_modes::{Mapping, Mode, allowed_cores};
-use ringspin_report::Definition;
+use ringspin_report::{Definition, Summary};
 use serde::Serialize;
 
 use crate::crunch::{Calibration, calibrate_within};
-use crate::kpi::{self, Collector, Kpis};
+use crate::kpi::{Collector, Kpis};
+use crate::middleware::Middleware;
 use crate::optimize::{Target, quick_mapping};
-use crate::process::{OthersMeter, processor_name};
-use crate::run::{RunOptions, RunReport, mode_name, run};
-use crate::system::Work;
+use crate::run::{RunOptions, RunReport, run, total_utilization};
+use crate::system::{self, Work};
 
 /// The time budget of one calibration, which is repeated each turn.
 const CALIBRATION_BUDGET: Duration = Duration::from_millis(50);
 
-/// The options of a comparison.
+/// The SCHED_FIFO priority of real-time variants: below the kernel's interrupt threads on most
+/// systems with PREEMPT_RT, which have 50, there would be no difference without load.
+pub const PRIORITY: u8 = 80;
+
+/// The name of the planner's series of periods.
+const PLANNER: &str = "planner period";
+
+/// A variant of the executor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The single-core mode.
+    Single,
+    /// The multi-core mode with the optimizer's mapping.
+    Multi,
+    /// The multi-core mode with one node after the other dealt out to the cores.
+    RoundRobin,
+    /// The multi-core mode with a mapping of the user.
+    Mapped(Mapping),
+    /// The deterministic mode.
+    Deterministic,
+    /// One worker on the last core: SCHED_FIFO, locked memory, spinning.
+    Realtime,
+    /// The optimizer's mapping with SCHED_FIFO and locked memory.
+    MultiRealtime,
+}
+
+/// A text that is no [`Kind`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "unknown variant `{0}`; give single, multi, round-robin, deterministic, realtime or \
+     multi-realtime"
+)]
+pub struct UnknownKindError(String);
+
+impl FromStr for Kind {
+    type Err = UnknownKindError;
+
+    fn from_str(text: &str) -> Result<Self, UnknownKindError> {
+        Ok(match text {
+            "single" => Self::Single,
+            "multi" => Self::Multi,
+            "round-robin" => Self::RoundRobin,
+            "deterministic" => Self::Deterministic,
+            "realtime" => Self::Realtime,
+            "multi-realtime" => Self::MultiRealtime,
+            _ => return Err(UnknownKindError(text.to_owned())),
+        })
+    }
+}
+
+impl Kind {
+    /// The name on the command line and in results.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Single => "single",
+            Self::Multi => "multi",
+            Self::RoundRobin => "round-robin",
+            Self::Mapped(_) => "mapping",
+            Self::Deterministic => "deterministic",
+            Self::Realtime => "realtime",
+            Self::MultiRealtime => "multi-realtime",
+        }
+    }
+
+    /// Whether it needs a real-time priority and locked memory.
+    #[must_use]
+    pub fn is_realtime(&self) -> bool {
+        matches!(self, Self::Realtime | Self::MultiRealtime)
+    }
+
+    /// The mode at crunch limit `n` on these cores.
+    fn mode(&self, n: u64, cores: &[usize]) -> Result<Mode, BoxError> {
+        let tuned = || quick_mapping(&Target::autoware(n), cores);
+        Ok(match self {
+            Self::Single => Mode::SingleCore,
+            Self::Deterministic => Mode::Deterministic(Box::default()),
+            Self::Multi => Mode::MultiCore(Some(tuned()?)),
+            Self::Mapped(mapping) => Mode::MultiCore(Some(mapping.clone())),
+            Self::RoundRobin => {
+                let graph = Graph::new();
+                let collector = Arc::new(Collector::with_capacity(1));
+                system::build(&graph, &Work::crunching(n), &collector)?;
+                let info = graph.info();
+                Mode::MultiCore(Some(Mapping::round_robin(&loop_names(&info), cores)))
+            }
+            Self::Realtime => {
+                let core = *cores.last().ok_or("this process may use no core")?;
+                let mapping = Mapping::new().default_core(core).priority(core, PRIORITY);
+                Mode::MultiCore(Some(mapping.wait(core, WaitStrategy::Spin).lock_memory()))
+            }
+            Self::MultiRealtime => {
+                let prioritized = |mapping: Mapping, &core| mapping.priority(core, PRIORITY);
+                let mapping = cores.iter().fold(tuned()?, prioritized);
+                Mode::MultiCore(Some(mapping.lock_memory()))
+            }
+        })
+    }
+}
+
+/// The options of a benchmark.
 #[derive(Clone, Debug)]
-pub struct CompareOptions {
-    /// The modes. Multi-core without a mapping uses a tuned one for each N.
-    pub modes: Vec<Mode>,
+pub struct BenchOptions {
+    /// The variants.
+    pub kinds: Vec<Kind>,
+    /// The paths of messages; each is a variant of each live one.
+    pub middlewares: Vec<Middleware>,
     /// The crunch limits.
     pub crunch_limits: Vec<u64>,
     /// The duration of each turn of each cell, in the executor's time.
@@ -40,50 +146,179 @@ pub struct CompareOptions {
     pub turns: usize,
 }
 
-/// A turn of a cell that is about to start.
-#[derive(Clone, Copy, Debug)]
-pub struct Step {
-    /// The number of cells begun so far, over all turns.
-    pub index: usize,
-    /// The total number of cells, over all turns.
-    pub total: usize,
-    /// The turn, starting at 1.
-    pub turn: usize,
-    /// The mode's name.
-    pub mode: &'static str,
-    /// The crunch limit.
-    pub n: u64,
-    /// The approximate duration of this and all later steps.
-    pub remaining: Duration,
+impl BenchOptions {
+    /// Variants with messages within the process.
+    #[must_use]
+    pub fn new(kinds: Vec<Kind>, crunch_limits: &[u64], duration: Duration, turns: usize) -> Self {
+        let (middlewares, crunch_limits) = (vec![Middleware::None], crunch_limits.to_vec());
+        Self { kinds, middlewares, crunch_limits, duration, turns }
+    }
+
+    /// Results without a turn yet, for these options on this machine.
+    #[must_use]
+    pub fn results(&self, command: String) -> Results {
+        Results {
+            schema: SCHEMA,
+            title: "The Autoware reference system".into(),
+            command,
+            version: env!("CARGO_PKG_VERSION").into(),
+            machine: System::default().machine(),
+            turn_s: self.duration.as_secs_f64(),
+            before: System::default().conditions(),
+            ..Results::default()
+        }
+    }
+
+    /// The cells by N, the variants in the given order. The multi-core mapping of an N is computed
+    /// once, so that all its turns use the same one.
+    fn plans(&self) -> Result<Vec<Plan>, BoxError> {
+        let mut limits = self.crunch_limits.clone();
+        limits.sort_unstable();
+        limits.dedup();
+        let cores = allowed_cores();
+        let mut plans: Vec<Plan> = Vec::new();
+        for n in limits {
+            for (kind, &middleware) in
+                self.kinds.iter().flat_map(|kind| self.middlewares.iter().map(move |m| (kind, m)))
+            {
+                let mut cost = self.duration;
+                if *kind == Kind::Deterministic {
+                    if plans.iter().any(|plan| plan.kind == *kind) {
+                        continue;
+                    }
+                    cost = cost.mul_f64(total_utilization(n));
+                }
+                let name = match middleware {
+                    Middleware::None => kind.name().to_owned(),
+                    _ => format!("{}, {}", kind.name(), middleware.name()),
+                };
+                let mode = kind.mode(n, &cores)?;
+                let variant = Variant { name, n: Some(n), cost };
+                if !plans.iter().any(|plan| plan.variant == variant) {
+                    plans.push(Plan { kind: kind.clone(), middleware, n, mode, variant });
+                }
+            }
+        }
+        Ok(plans)
+    }
 }
 
-/// The result of a comparison.
-#[derive(Clone, Debug, Serialize)]
-pub struct Comparison {
-    /// The processor's name.
-    pub processor: String,
-    /// The number of cores that this process may use.
-    pub cores: usize,
-    /// The duration of each turn of each cell, in the executor's time.
-    pub duration_s: f64,
-    /// The average number of cores that other programs kept busy, if known.
-    pub other_busy_cores: Option<f64>,
-    /// Whether the comparison ended early; only completed turns count.
-    pub interrupted: bool,
-    /// The cost of a crunch on this machine, for each N.
-    pub calibrations: Vec<Calibration>,
-    /// The live modes.
-    pub cells: Vec<Cell>,
-    /// The deterministic mode.
-    pub simulations: Vec<Simulation>,
+/// A cell to be measured.
+struct Plan {
+    kind: Kind,
+    middleware: Middleware,
+    n: u64,
+    mode: Mode,
+    variant: Variant,
 }
 
-/// The pooled result of one mode at one crunch limit.
+/// Measures every variant at every N that `results` does not have yet. Calls `before_step` before
+/// each turn of each cell, with the results so far; it may end the benchmark. No other code of the
+/// caller runs during a turn. Returns whether all is measured.
+///
+/// # Errors
+/// The error of a failed run, or of a real-time variant that is not permitted. The turns so far are
+/// in `results`.
+pub fn measure(
+    options: &BenchOptions,
+    results: &mut Results,
+    mut before_step: impl FnMut(&Results, &Step<'_>) -> Result<ControlFlow<()>, BoxError>,
+) -> Result<bool, BoxError> {
+    let wanted = options.kinds.iter().find(|kind| kind.is_realtime());
+    let permitted = Permissions::here();
+    if let Some(kind) = wanted.filter(|_| !(permitted.fifo && permitted.lock_memory)) {
+        let name = kind.name();
+        return Err(format!(
+            "failed to measure `{name}`: SCHED_FIFO or locked memory is not permitted to this \
+             process; run it as root, raise the limits (`ulimit -r 99 -l unlimited`), or leave \
+             `{name}` out"
+        )
+        .into());
+    }
+    let plans = options.plans()?;
+    let variants: Vec<Variant> = plans.iter().map(|plan| plan.variant.clone()).collect();
+    take_turns(results, &variants, options.turns, |results, step| {
+        if before_step(results, step)?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+        let plan = &plans[step.variant];
+        plan.prepare(results);
+        plan.turn(options.duration)
+    })
+}
+
+impl Plan {
+    /// Calibrates, and notes crunch and mapping.
+    fn prepare(&self, results: &mut Results) {
+        let Calibration { min_ns, median_ns, .. } = calibrate_within(self.n, CALIBRATION_BUDGET);
+        let lower = |known: u64, ns: u64| if known == 0 { ns } else { known.min(ns) };
+        let cell = cell_of(results, &self.variant);
+        if let Mode::MultiCore(Some(mapping)) = &self.mode {
+            cell.mapping = Some(mapping.to_toml_string());
+        }
+        let of_n = results.cells.iter().filter(|cell| cell.n == Some(self.n));
+        let (min_ns, median_ns) = of_n.fold((min_ns, median_ns), |(min, median), cell| {
+            (lower(cell.crunch_ns, min), lower(cell.crunch_median_ns, median))
+        });
+        for cell in results.cells.iter_mut().filter(|cell| cell.n == Some(self.n)) {
+            (cell.crunch_ns, cell.crunch_median_ns) = (min_ns, median_ns);
+        }
+    }
+
+    /// Runs one turn; breaks if it was interrupted and does not count.
+    fn turn(&self, duration: Duration) -> Result<ControlFlow<(), Turn>, BoxError> {
+        let collector = Arc::new(Collector::new());
+        let (mode, work) = (self.mode.clone(), Work::crunching(self.n));
+        let (middleware, stop_on_ctrl_c) = (self.middleware, true);
+        let options =
+            RunOptions { middleware, stop_on_ctrl_c, ..RunOptions::new(mode, work, duration) };
+        let system = System::default();
+        let (others, wall, energy_j) = (OthersMeter::start(), Instant::now(), system.energy_j());
+        let report = run(&options, &collector)?;
+        let wall = wall.elapsed();
+        if self.kind.is_realtime() {
+            // The next turn has its memory as the system gives it.
+            let _ = nix::sys::mman::munlockall();
+        }
+        if report.interrupted {
+            return Ok(ControlFlow::Break(()));
+        }
+        let used_j = system.energy_j().zip(energy_j).map(|(end, start)| end - start);
+        Ok(ControlFlow::Continue(Turn {
+            // A counter that has begun anew says nothing.
+            watts: used_j.filter(|j| *j >= 0.0).map(|j| j / wall.as_secs_f64()),
+            other_busy_cores: others.and_then(|others| others.busy_cores(wall)),
+            after: system.conditions(),
+            ..turn_of(report, &collector)
+        }))
+    }
+}
+
+/// The figures of a run.
+fn turn_of(report: RunReport, collector: &Collector) -> Turn {
+    let [release_to_end, sample_to_start] = collector.hot_path_ns();
+    let [start, end] = Definition::ALL.map(Definition::name);
+    Turn {
+        latencies: vec![Series::new(start, sample_to_start), Series::new(end, release_to_end)],
+        periods: vec![Series::new(PLANNER, collector.planner_periods_ns())],
+        wall_s: report.wall_s,
+        cpu_percent: report.cpu_percent,
+        rss_bytes: report.rss_bytes,
+        dispatched: report.dispatched,
+        drops: report.kpis.hot_path_drops,
+        overwritten: report.overwritten,
+        missed_periods: report.missed_periods,
+        digest: report.digest,
+        ..Turn::default()
+    }
+}
+
+/// The pooled result of one variant at one crunch limit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cell {
     /// The crunch limit.
     pub n: u64,
-    /// The mode's name.
+    /// The variant's name.
     pub mode: String,
     /// The number of runs pooled in `kpis`.
     pub turns: usize,
@@ -94,14 +329,6 @@ pub struct Cell {
     pub kpis: Kpis,
     /// CPU time as a percentage of one core, the mean of the turns.
     pub cpu_percent: f64,
-    /// Resident memory, in bytes: the maximum over the turns.
-    pub rss_bytes: u64,
-    /// The number of messages that a newer one displaced before dispatch.
-    pub overwritten: u64,
-    /// The number of timer periods without a call.
-    pub missed_periods: u64,
-    /// The mapping of a multi-core cell.
-    pub mapping: Option<Mapping>,
 }
 
 impl Cell {
@@ -123,16 +350,38 @@ impl Cell {
             floor_ns,
             kpis: report.kpis,
             cpu_percent: report.cpu_percent,
-            rss_bytes: report.rss_bytes,
-            overwritten: report.overwritten,
-            missed_periods: report.missed_periods,
-            mapping: report.mapping.clone(),
         }
+    }
+
+    /// The cell of a live variant; `None` for others, and before its first turn.
+    #[must_use]
+    pub fn pooled(cell: &results::Cell) -> Option<Self> {
+        let turns = &cell.turns;
+        let n = cell.n.filter(|_| turns.first().is_some_and(|turn| turn.digest.is_none()))?;
+        let summary = |name: &str| Summary::of(&cell.pooled(name));
+        let [sample_to_start, release_to_end] = Definition::ALL.map(|of| summary(of.name()));
+        let kpis = Kpis {
+            sample_to_start,
+            release_to_end,
+            planner_period: summary(PLANNER),
+            hot_path_drops: turns.iter().map(|turn| turn.drops).sum(),
+            samples: sample_to_start.count,
+            ..Kpis::default()
+        };
+        let cpu_percent = turns.iter().map(|turn| turn.cpu_percent).sum::<f64>();
+        Some(Self {
+            n,
+            mode: cell.name.clone(),
+            turns: turns.len(),
+            floor_ns: u64::from(Definition::SampleToStart.floor_crunches()) * cell.crunch_ns,
+            kpis,
+            cpu_percent: cpu_percent / turns.len() as f64,
+        })
     }
 }
 
 /// The deterministic runs at one crunch limit.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Simulation {
     /// The crunch limit.
     pub n: u64,
@@ -142,13 +391,31 @@ pub struct Simulation {
     pub simulated_s: f64,
     /// Real time of all runs.
     pub wall_s: f64,
-    /// Events dispatched in each run.
-    pub dispatched: u64,
     /// The distinct digests: more than one means that the mode is not deterministic.
     pub digests: Vec<String>,
 }
 
 impl Simulation {
+    /// The deterministic turns of `results`, by cell.
+    #[must_use]
+    pub fn all(results: &Results) -> Vec<Self> {
+        let simulation = |cell: &results::Cell| {
+            let mut digests: Vec<String> =
+                cell.turns.iter().filter_map(|turn| turn.digest.clone()).collect();
+            let turns = digests.len();
+            digests.sort_unstable();
+            digests.dedup();
+            (turns > 0).then(|| Self {
+                n: cell.n.unwrap_or_default(),
+                turns,
+                simulated_s: results.turn_s * turns as f64,
+                wall_s: cell.turns.iter().map(|turn| turn.wall_s).sum(),
+                digests,
+            })
+        };
+        results.cells.iter().filter_map(simulation).collect()
+    }
+
     /// Simulated seconds per second of real time.
     #[must_use]
     pub fn speed(&self) -> f64 {
@@ -156,232 +423,80 @@ impl Simulation {
     }
 }
 
-impl Comparison {
-    /// The distinct digests over all N. The digest does not depend on N, so there is at most one
-    /// unless the mode is broken.
-    #[must_use]
-    pub fn digests(&self) -> Vec<&str> {
-        let mut digests: Vec<&str> =
-            self.simulations.iter().flat_map(|row| &row.digests).map(String::as_str).collect();
-        digests.sort_unstable();
-        digests.dedup();
-        digests
-    }
-}
-
-/// The runs so far of one mode at one crunch limit.
-struct Series {
-    mode: Mode,
-    n: u64,
-    collectors: Vec<Arc<Collector>>,
-    reports: Vec<RunReport>,
-}
-
-/// Measures every mode at every N. Calls `before_step` before each turn of each cell; it may end
-/// the comparison. No other code of the caller runs during a cell.
-///
-/// # Errors
-/// The error of a failed run; see [`run()`].
-pub fn compare(
-    options: &CompareOptions,
-    mut before_step: impl FnMut(&Step) -> ControlFlow<()>,
-) -> Result<Comparison, BoxError> {
-    let crunch_limits = sorted_and_distinct(&options.crunch_limits);
-    let mut calibrations: Vec<Calibration> =
-        crunch_limits.into_iter().map(|n| calibrate_within(n, CALIBRATION_BUDGET)).collect();
-    let mut series = all_series(options, &calibrations)?;
-    let costs: Vec<_> = series.iter().map(|cell| expected(cell, options, &calibrations)).collect();
-    let (total, turn_cost) = (series.len() * options.turns, costs.iter().sum::<Duration>());
-    let mut remaining = turn_cost * u32::try_from(options.turns).unwrap_or(u32::MAX);
-    let (others, wall, mut interrupted) = (OthersMeter::start(), Instant::now(), false);
-    'turns: for turn in 1..=options.turns {
-        if turn > 1 {
-            recalibrate(&mut calibrations);
-        }
-        for (position, cell) in series.iter_mut().enumerate() {
-            let index = (turn - 1) * costs.len() + position;
-            let (mode, n) = (mode_name(&cell.mode), cell.n);
-            let step = Step { index, total, turn, mode, n, remaining };
-            if before_step(&step).is_break() || !cell.run_once(options.duration)? {
-                interrupted = true;
-                break 'turns;
-            }
-            remaining = remaining.saturating_sub(costs[position]);
-        }
-    }
-    Ok(Comparison {
-        processor: processor_name().unwrap_or_else(|| "unknown processor".into()),
-        cores: allowed_cores().len(),
-        duration_s: options.duration.as_secs_f64(),
-        other_busy_cores: others.and_then(|others| others.busy_cores(wall.elapsed())),
-        interrupted,
-        cells: series.iter().filter_map(|cell| cell.pooled(&calibrations)).collect(),
-        simulations: series.iter().filter_map(Series::simulation).collect(),
-        calibrations,
-    })
-}
-
-/// The expected duration of one turn of `cell`; for a simulated turn, the duration of its crunches.
-fn expected(cell: &Series, options: &CompareOptions, calibrations: &[Calibration]) -> Duration {
-    let calibration = calibrations.iter().find(|calibration| calibration.n == cell.n);
-    match (&cell.mode, calibration) {
-        (Mode::Deterministic(_), Some(calibration)) => {
-            options.duration.mul_f64(calibration.load_cores())
-        }
-        _ => options.duration,
-    }
-}
-
-/// A series for each cell, by N, the modes in the given order. The multi-core mapping of an N is
-/// computed once, so that all its turns use the same one.
-fn all_series(
-    options: &CompareOptions,
-    calibrations: &[Calibration],
-) -> Result<Vec<Series>, BoxError> {
-    let mut series = Vec::new();
-    for n in calibrations.iter().map(|calibration| calibration.n) {
-        for mode in &options.modes {
-            let mode = match mode {
-                Mode::MultiCore(None) => {
-                    let mapping = quick_mapping(&Target::autoware(n), &allowed_cores())?;
-                    Mode::MultiCore(Some(mapping))
-                }
-                mode => mode.clone(),
-            };
-            series.push(Series { mode, n, collectors: Vec::new(), reports: Vec::new() });
-        }
-    }
-    Ok(series)
-}
-
-fn recalibrate(calibrations: &mut [Calibration]) {
-    for calibration in calibrations {
-        let again = calibrate_within(calibration.n, CALIBRATION_BUDGET);
-        *calibration = calibration.combined_with(again);
-    }
-}
-
-fn sorted_and_distinct(values: &[u64]) -> Vec<u64> {
-    let mut values = values.to_vec();
-    values.sort_unstable();
-    values.dedup();
-    values
-}
-
-impl Series {
-    /// Runs one turn; returns false if it was interrupted and does not count.
-    fn run_once(&mut self, duration: Duration) -> Result<bool, BoxError> {
-        let collector = Arc::new(Collector::new());
-        let (mode, work) = (self.mode.clone(), Work::crunching(self.n));
-        let options = RunOptions { stop_on_ctrl_c: true, ..RunOptions::new(mode, work, duration) };
-        let report = run(&options, &collector)?;
-        let complete = !report.interrupted;
-        if complete {
-            self.collectors.push(collector);
-            self.reports.push(report);
-        }
-        Ok(complete)
-    }
-
-    /// The cell of a live mode; `None` before its first turn.
-    fn pooled(&self, calibrations: &[Calibration]) -> Option<Cell> {
-        let last = self.reports.last().filter(|report| report.digest.is_none())?;
-        let floor = calibrations.iter().find(|calibration| calibration.n == self.n);
-        Some(Cell {
-            n: self.n,
-            mode: last.mode.to_owned(),
-            turns: self.reports.len(),
-            floor_ns: floor.map_or(0, Calibration::floor_ns),
-            kpis: kpi::pool(&self.collectors),
-            cpu_percent: self.sum(|report| report.cpu_percent) / self.reports.len() as f64,
-            rss_bytes: self.reports.iter().map(|report| report.rss_bytes).max().unwrap_or(0),
-            overwritten: self.reports.iter().map(|report| report.overwritten).sum(),
-            missed_periods: self.reports.iter().map(|report| report.missed_periods).sum(),
-            mapping: self.mapping().cloned(),
-        })
-    }
-
-    /// The row of the deterministic mode; `None` before its first turn.
-    fn simulation(&self) -> Option<Simulation> {
-        let first = self.reports.first().filter(|report| report.digest.is_some())?;
-        let mut digests: Vec<_> =
-            self.reports.iter().filter_map(|report| report.digest.clone()).collect();
-        digests.sort_unstable();
-        digests.dedup();
-        Some(Simulation {
-            n: self.n,
-            turns: self.reports.len(),
-            simulated_s: self.sum(|report| report.node_s),
-            wall_s: self.sum(|report| report.wall_s),
-            dispatched: first.dispatched,
-            digests,
-        })
-    }
-
-    fn mapping(&self) -> Option<&Mapping> {
-        match &self.mode {
-            Mode::MultiCore(mapping) => mapping.as_ref(),
-            Mode::SingleCore | Mode::Deterministic(_) => None,
-        }
-    }
-
-    fn sum(&self, figure: impl Fn(&RunReport) -> f64) -> f64 {
-        self.reports.iter().map(figure).sum()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn options(modes: &[&str], crunch_limits: &[u64], turns: usize) -> CompareOptions {
-        CompareOptions {
-            modes: modes.iter().map(|mode| mode.parse().unwrap()).collect(),
-            crunch_limits: crunch_limits.to_vec(),
-            duration: Duration::from_millis(200),
-            turns,
-        }
+    const SHORT: Duration = Duration::from_millis(200);
+
+    fn options(kinds: &[&str], crunch_limits: &[u64], turns: usize) -> BenchOptions {
+        let kinds = kinds.iter().map(|kind| kind.parse().unwrap()).collect();
+        BenchOptions::new(kinds, crunch_limits, SHORT, turns)
     }
 
-    #[test]
-    fn turns_are_interleaved_and_cells_rise_by_n() {
+    /// Measures until `last` turns have begun; returns turn, N and variant of each.
+    fn measured(options: &BenchOptions, results: &mut Results, last: usize) -> Vec<String> {
         let mut steps = Vec::new();
-        let modes = ["single", "deterministic"];
-        let comparison = compare(&options(&modes, &[64, 3, 64], 2), |step| {
-            steps.push((step.turn, step.n, step.mode));
-            ControlFlow::Continue(())
-        })
-        .unwrap();
-        let turn = [(3, modes[0]), (3, modes[1]), (64, modes[0]), (64, modes[1])];
-        let expected: Vec<_> =
-            [1, 2].iter().flat_map(|t| turn.iter().map(move |(n, mode)| (*t, *n, *mode))).collect();
-        assert_eq!(steps, expected);
-        assert!(!comparison.interrupted);
-        let cells: Vec<_> = comparison.cells.iter().map(|cell| (cell.n, cell.turns)).collect();
-        assert_eq!(cells, [(3, 2), (64, 2)]);
-        assert_eq!(comparison.simulations.len(), 2);
-        assert_eq!(comparison.digests().len(), 1);
+        let complete = measure(options, results, |_, step| {
+            if steps.len() == last {
+                return Ok(ControlFlow::Break(()));
+            }
+            steps.push(format!("{} {} {}", step.turn, step.n.unwrap(), step.name));
+            Ok(ControlFlow::Continue(()))
+        });
+        assert_eq!(complete.unwrap(), steps.len() < last);
+        steps
     }
 
     #[test]
-    fn the_remaining_time_decreases_to_the_last_step() {
-        let mut left = Vec::new();
-        compare(&options(&["single"], &[3], 3), |step| {
-            left.push(step.remaining.as_millis());
-            ControlFlow::Continue(())
-        })
-        .unwrap();
-        assert_eq!(left, [600, 400, 200]);
+    fn turns_are_interleaved_and_an_interrupted_benchmark_is_continued() {
+        let options = options(&["single", "round-robin", "deterministic"], &[64, 3, 64], 2);
+        let mut results = options.results(String::new());
+        let first = measured(&options, &mut results, 4);
+        assert_eq!(first, ["1 3 single", "1 3 round-robin", "1 3 deterministic", "1 64 single"]);
+        assert_eq!(results.cells.iter().filter_map(Cell::pooled).count(), 3);
+        let rest = measured(&options, &mut results, 9);
+        let second = ["2 3 single", "2 3 round-robin", "2 3 deterministic", "2 64 single"];
+        assert_eq!(rest[0], "1 64 round-robin");
+        assert_eq!(rest[1..5], second);
+        let cells: Vec<Cell> = results.cells.iter().filter_map(Cell::pooled).collect();
+        let pooled: Vec<_> = cells.iter().map(|cell| (cell.n, &*cell.mode, cell.turns)).collect();
+        let expected = [(3, "single"), (3, "round-robin"), (64, "single"), (64, "round-robin")];
+        assert_eq!(pooled, expected.map(|(n, mode)| (n, mode, 2)));
+        assert!(cells[2].floor_ns > 0);
+        assert_eq!(cells[2].floor_ns, cells[3].floor_ns, "one crunch for all variants of an N");
+        let simulations = Simulation::all(&results);
+        assert_eq!((simulations.len(), simulations[0].turns), (1, 2));
+        assert_eq!(simulations[0].digests.len(), 1);
     }
 
     #[test]
-    fn a_comparison_that_is_stopped_keeps_the_completed_turns() {
-        let comparison = compare(&options(&["single"], &[3, 64], 2), |step| {
-            if step.index == 1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        })
-        .unwrap();
-        assert!(comparison.interrupted);
-        assert_eq!(comparison.cells.len(), 1);
-        assert_eq!((comparison.cells[0].n, comparison.cells[0].turns), (3, 1));
+    fn a_mapping_to_more_cores_fails_in_its_turn_and_the_turns_before_are_kept() {
+        let mapping = Mapping::new().core(4_000, ["/FrontLidarDriver"]).default_core(0);
+        let mut options = options(&["single"], &[3], 1);
+        options.kinds.push(Kind::Mapped(mapping));
+        let mut results = options.results(String::new());
+        let go_on = |_: &Results, _: &Step<'_>| Ok(ControlFlow::Continue(()));
+        let error = measure(&options, &mut results, go_on).unwrap_err().to_string();
+        assert!(error.contains("4000"), "{error}");
+        assert_eq!(results.cells[0].turns.len(), 1);
+    }
+
+    #[test]
+    fn every_variant_has_a_name_and_its_threads() {
+        for name in ["single", "multi", "round-robin", "deterministic", "realtime"] {
+            let kind: Kind = name.parse().unwrap();
+            assert_eq!(kind.name(), name);
+        }
+        assert!("fast".parse::<Kind>().unwrap_err().to_string().contains("round-robin"));
+        let Mode::MultiCore(Some(mapping)) = Kind::Realtime.mode(64, &[0, 2]).unwrap() else {
+            panic!("a single worker with a core of its own")
+        };
+        assert_eq!((mapping.default_core, mapping.lock_memory), (Some(2), true));
+        assert_eq!(mapping.cores[0].priority, Some(PRIORITY));
+        let Mode::MultiCore(Some(mapping)) = Kind::MultiRealtime.mode(64, &[0, 1]).unwrap() else {
+            panic!("a worker for each core")
+        };
+        assert!(mapping.cores.iter().all(|core| core.priority == Some(PRIORITY)));
     }
 }

@@ -1,32 +1,82 @@
-//! `reference-system compare`: a cell for each mode and N, as JSON and as tables.
+//! `reference-system bench`: a cell for each variant and N, as JSON, as a file and as tables.
+
+use std::process::Stdio;
 
 use serde_json::Value;
 
-use super::stdout;
+use super::{program, stdout};
 
-#[test]
-fn a_comparison_has_a_cell_for_each_live_mode_and_one_digest_for_all_n() {
-    let line = "compare --n 64,3 --duration 200ms --turns 2 --json -";
-    let json = stdout(&line.split(' ').collect::<Vec<_>>());
-    let comparison: Value = serde_json::from_str(&json).unwrap();
-    let cells = comparison["cells"].as_array().unwrap();
-    let cells: Vec<_> = cells.iter().map(|c| (c["n"].clone(), c["mode"].clone())).collect();
-    let expected = [(3, "single"), (3, "multi"), (64, "single"), (64, "multi")];
-    assert_eq!(cells, expected.map(|(n, mode)| (n.into(), mode.into())));
-    let simulations = comparison["simulations"].as_array().unwrap();
-    assert_eq!(simulations.len(), 2);
-    assert_eq!(simulations[0]["digests"].as_array().unwrap().len(), 1);
-    assert_eq!(simulations[0]["digests"], simulations[1]["digests"]);
+const SHORT: &str = "bench --modes single,multi,deterministic --duration 200ms --floor 5ms --quiet";
+
+fn bench(options: &str) -> String {
+    stdout(&format!("{SHORT} {options}").split(' ').collect::<Vec<_>>())
+}
+
+fn turns(results: &Value) -> Vec<(u64, String, usize)> {
+    let cell = |cell: &Value| {
+        let turns = cell["turns"].as_array().unwrap().len();
+        (cell["n"].as_u64().unwrap(), cell["name"].as_str().unwrap().to_owned(), turns)
+    };
+    results["cells"].as_array().unwrap().iter().map(cell).collect()
 }
 
 #[test]
-fn a_comparison_prints_its_tables() {
-    let line = "compare --n 64 --duration 200ms --turns 1";
-    let text = stdout(&line.split(' ').collect::<Vec<_>>());
-    for part in
-        ["single", "multi", "0 ms by construction", "*rclcpp events, intra-process", "floor"]
-    {
+fn results_have_the_machine_the_floor_and_a_cell_for_each_variant_and_n() {
+    let results: Value = serde_json::from_str(&bench("--n 64,3 --turns 2 --out -")).unwrap();
+    let expected =
+        [(3, "single"), (3, "multi"), (3, "deterministic"), (64, "single"), (64, "multi")];
+    assert_eq!(turns(&results), expected.map(|(n, name)| (n, name.to_owned(), 2)));
+    assert_eq!(results["schema"], 1);
+    for key in ["model", "kernel", "governor", "os"] {
+        assert!(results["machine"][key].is_string(), "{key}");
+    }
+    let cores = results["machine"]["cores"].as_u64().unwrap() as usize;
+    let wake_ups = results["wake_ups"].as_array().unwrap();
+    let normal = wake_ups.iter().filter(|of| of["priority"].is_null()).count();
+    assert_eq!(normal, cores);
+    let digests: Vec<_> =
+        results["cells"][2]["turns"].as_array().unwrap().iter().map(|t| &t["digest"]).collect();
+    assert!(digests[0].is_string() && digests[0] == digests[1]);
+}
+
+#[test]
+fn a_benchmark_prints_its_tables() {
+    let text = bench("--n 64 --turns 1");
+    let parts = ["single", "multi", "0 ms by construction", "*rclcpp events, intra-process"];
+    for part in parts.into_iter().chain(["floor", "normal"]) {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+}
+
+#[test]
+fn the_same_file_is_continued_and_kept_when_the_disk_is_full() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("results.json");
+    let file = path.to_str().unwrap();
+    let read =
+        || -> Value { serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap() };
+    bench(&format!("--n 3 --turns 1 --out {file}"));
+    let first = read();
+    bench(&format!("--n 3 --turns 2 --load 1 --out {file}.load"));
+    // Another load is another measurement.
+    let refused =
+        program(&format!("{SHORT} --n 3 --load 1 --out {file}").split(' ').collect::<Vec<_>>())
+            .output()
+            .unwrap();
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("another load"));
+    assert_eq!(read(), first);
+    bench(&format!("--n 3 --turns 2 --out {file}"));
+    let second = read();
+    assert!(turns(&second).iter().all(|(.., turns)| *turns == 2));
+    assert_eq!(second["cells"][0]["turns"][0], first["cells"][0]["turns"][0]);
+    assert_eq!(second["wake_ups"], first["wake_ups"]);
+    // A file of 4 KiB at most, as on a full disk; the signal of it would end the process.
+    let line = format!("trap '' XFSZ; ulimit -f 4; exec \"$@\" --n 3 --turns 3 --out {file}");
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &line, "sh", env!("CARGO_BIN_EXE_reference-system")]);
+    let full = shell.args(SHORT.split(' ')).stdin(Stdio::null()).output().unwrap();
+    let error = String::from_utf8_lossy(&full.stderr);
+    assert!(!full.status.success() && error.contains("still has what it had"), "{error}");
+    assert_eq!(read(), second);
 }

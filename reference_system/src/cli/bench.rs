@@ -12,6 +12,7 @@ use reference_system::bench::{BenchOptions, Cell, Kind, PRIORITY, Simulation, me
 use reference_system::crunch::number_cruncher;
 use reference_system::description::total_crunches_per_second;
 use reference_system::kpi::Collector;
+use reference_system::rclcpp::peers;
 use reference_system::run::{RunOptions, RunReport, run};
 use reference_system::system::Work;
 use reference_system::table;
@@ -55,9 +56,13 @@ pub(super) fn bench(arguments: BenchArguments, verbose: bool, quiet: bool) -> Re
         kinds.extend([Kind::Realtime, Kind::MultiRealtime]);
     }
     kinds.extend(arguments.mapping.map(Mapping::load).transpose()?.map(Kind::Mapped));
+    if let Some(folder) = arguments.rclcpp {
+        kinds.extend(peers(folder.as_deref())?.into_iter().map(Kind::Rclcpp));
+    }
     let turns = usize::from(arguments.turns);
     let options = BenchOptions {
         middlewares: arguments.middleware,
+        rclcpp_limit: arguments.rclcpp_n,
         ..BenchOptions::new(kinds, &arguments.n, duration, turns)
     };
     let out = arguments.out.as_deref();

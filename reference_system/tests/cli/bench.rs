@@ -68,6 +68,11 @@ fn the_same_file_is_continued_and_kept_when_the_disk_is_full() {
     assert_eq!(read(), first);
     bench(&format!("--n 3 --turns 2 --out {file}"));
     let second = read();
+    let page = folder.path().join("page.html");
+    let compared = ["compare-results", file, file, "--page", page.to_str().unwrap()];
+    let text = stdout(&compared);
+    assert!(text.contains("A: results") && text.contains("B: results"), "{text}");
+    assert!(std::fs::read_to_string(page).unwrap().ends_with("</html>\n"));
     assert!(turns(&second).iter().all(|(.., turns)| *turns == 2));
     assert_eq!(second["cells"][0]["turns"][0], first["cells"][0]["turns"][0]);
     assert_eq!(second["wake_ups"], first["wake_ups"]);

@@ -37,7 +37,7 @@ fn build(graph: &Graph) -> Result<(), BoxError> {
 
 fn main() -> Result<(), BoxError> {
     let chain = Chain::new("sensor to controller", ["/sensor", "/filter", "/controller"]);
-    let bench = Bench::new("A controller", Duration::from_secs(1))
+    let bench = Bench::new("A controller", Duration::from_millis(500))
         .chain(chain.with_deadline(Duration::from_millis(2)));
     let modes = [("single", Mode::SingleCore), ("multi", Mode::MultiCore(None))];
     let results = bench.run(&modes.map(|(name, mode)| (name.to_owned(), mode)), build)?;

@@ -99,7 +99,7 @@ fn row(results: usize, cell: &Cell, series: &Series) -> Option<Row> {
     let variant = cell.name.clone();
     // Simulated callbacks take no time.
     let is_measured = !summary.is_empty() && cell.turns.iter().all(|turn| turn.digest.is_none());
-    is_measured.then(|| Row { results, variant, summary, samples_ns, misses, against: None })
+    is_measured.then_some(Row { results, variant, summary, samples_ns, misses, against: None })
 }
 
 /// Compares the rows of a group.

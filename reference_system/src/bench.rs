@@ -238,17 +238,7 @@ pub fn measure(
     results: &mut Results,
     mut before_step: impl FnMut(&Results, &Step<'_>) -> Result<ControlFlow<()>, BoxError>,
 ) -> Result<bool, BoxError> {
-    let wanted = options.kinds.iter().find(|kind| kind.is_realtime());
-    let permitted = Permissions::here();
-    if let Some(kind) = wanted.filter(|_| !(permitted.fifo && permitted.lock_memory)) {
-        let name = kind.name();
-        return Err(format!(
-            "failed to measure `{name}`: SCHED_FIFO or locked memory is not permitted to this \
-             process; run it as root, raise the limits (`ulimit -r 99 -l unlimited`), or leave \
-             `{name}` out"
-        )
-        .into());
-    }
+    refuse_unpermitted(&options.kinds, Permissions::here())?;
     let plans = options.plans()?;
     let variants: Vec<Variant> = plans.iter().map(|plan| plan.variant.clone()).collect();
     take_turns(results, &variants, options.turns, |results, step| {
@@ -259,6 +249,21 @@ pub fn measure(
         plan.prepare(results);
         plan.turn(options.duration)
     })
+}
+
+/// Refuses real-time variants that would run with normal priority.
+fn refuse_unpermitted(kinds: &[Kind], permitted: Permissions) -> Result<(), BoxError> {
+    let wanted = kinds.iter().find(|kind| kind.is_realtime());
+    match wanted.filter(|_| !(permitted.fifo && permitted.lock_memory)) {
+        None => Ok(()),
+        Some(kind) => Err(format!(
+            "failed to measure `{name}`: SCHED_FIFO or locked memory is not permitted to this \
+             process; run it as root, raise the limits (`ulimit -r 99 -l unlimited`), or leave \
+             `{name}` out",
+            name = kind.name()
+        )
+        .into()),
+    }
 }
 
 impl Plan {
@@ -503,6 +508,19 @@ mod tests {
         let error = measure(&options, &mut results, go_on).unwrap_err().to_string();
         assert!(error.contains("4000"), "{error}");
         assert_eq!(results.cells[0].turns.len(), 1);
+    }
+
+    #[test]
+    fn realtime_variants_are_refused_without_permission() {
+        let refused = |kinds: &[Kind], fifo, lock_memory| {
+            let error = refuse_unpermitted(kinds, Permissions { fifo, lock_memory }).err();
+            error.map(|error| error.to_string()).unwrap_or_default()
+        };
+        let both = [Kind::Single, Kind::Realtime];
+        assert!(refused(&both, false, true).contains("`realtime`: SCHED_FIFO"));
+        assert!(refused(&both, true, false).contains("ulimit"));
+        assert_eq!(refused(&both, true, true), "");
+        assert_eq!(refused(&both[..1], false, false), "");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
+use super::interrupt::interrupt;
 use super::{program, stdout};
 
 const SHORT: &str = "bench --modes single,multi,deterministic --duration 200ms --floor 5ms --quiet";
@@ -84,4 +85,30 @@ fn the_same_file_is_continued_and_kept_when_the_disk_is_full() {
     let error = String::from_utf8_lossy(&full.stderr);
     assert!(!full.status.success() && error.contains("still has what it had"), "{error}");
     assert_eq!(read(), second);
+}
+
+#[test]
+fn ctrl_c_keeps_the_completed_turns() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("results.json");
+    let line = "bench --modes single,deterministic --n 3 --duration 30s --turns 1 --floor 0s --out";
+    let mut command = program(&line.split(' ').collect::<Vec<_>>());
+    command.arg(&path).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // Ctrl-C is handled before the file is created, which is before the first turn.
+    while !path.exists() {
+        assert_eq!(child.try_wait().unwrap(), None, "it ended without an interrupt");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    interrupt(&child);
+    let output = child.wait_with_output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && error.contains("continues"), "{error}");
+    assert!(String::from_utf8(output.stdout).unwrap().contains("interrupted"));
+    assert!(
+        turns(&serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap())
+            .iter()
+            .all(|(.., turns)| *turns == 0)
+    );
 }

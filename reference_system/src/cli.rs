@@ -184,12 +184,12 @@ struct BenchArguments {
         value_parser = crunch_limit
     )]
     n: Vec<u64>,
-    /// The duration of each turn of each cell, simulated time in deterministic mode [default: 30s,
-    /// with --quick 3s].
+    /// The duration of each turn of each cell, simulated time in deterministic mode [default: 18s,
+    /// with --quick 2s].
     #[arg(long, value_parser = duration::nonzero)]
     duration: Option<Duration>,
-    /// The number of turns of each cell.
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    /// The number of turns of each cell. More turns give narrower intervals.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
     turns: u16,
     /// The time in which wake-ups are measured; 0s measures none [default: 10s, with --quick 2s].
     #[arg(long, value_parser = duration::any)]

@@ -49,7 +49,7 @@ const BUSY_BYTES: usize = 16 << 20;
 
 pub(super) fn bench(arguments: BenchArguments, verbose: bool, quiet: bool) -> Result<()> {
     let seconds = |quick, full| Duration::from_secs(if arguments.quick { quick } else { full });
-    let duration = arguments.duration.unwrap_or(seconds(3, 30));
+    let duration = arguments.duration.unwrap_or(seconds(2, 18));
     let floor = arguments.floor.unwrap_or(seconds(2, 10));
     let mut kinds = arguments.modes;
     if arguments.realtime {

@@ -47,6 +47,7 @@ mod schedule;
 mod scheduler;
 mod signal;
 mod spin;
+pub mod thread;
 
 pub use configuration::{ConfigurationError, SimulationReader, no_simulation_files};
 pub use deterministic::threads;
@@ -59,5 +60,6 @@ pub use edges::{GraphEdge, graph_edges};
 pub use error::{Panicked, SpinError};
 pub use executor::{Executor, Mode, ModeError, UnknownModeError, allowed_cores};
 pub use mapping::{Machine, Mapping, MappingError, MappingFileError};
+pub use memory::may_lock_memory;
 pub use middleware::{Connection, ConnectionError, UnknownConnectionError};
 pub use signal::SignalError;

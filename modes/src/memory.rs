@@ -5,12 +5,8 @@
 #[cfg(target_os = "linux")]
 pub(crate) fn lock_all() {
     use nix::sys::mman::{MlockAllFlags, mlockall};
-    use nix::sys::resource::{Resource, getrlimit};
-    let (limit, _) = getrlimit(Resource::RLIMIT_MEMLOCK).unwrap_or((0, 0));
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    if !may_lock_all(limit, &status) {
+    if !may_lock_memory() {
         tracing::warn!(
-            limit_bytes = limit,
             "memory is not locked, for that is not permitted: it needs CAP_IPC_LOCK or an \
              unlimited RLIMIT_MEMLOCK (`ulimit -l unlimited`); page faults may delay callbacks"
         );
@@ -23,6 +19,19 @@ pub(crate) fn lock_all() {
              faults may delay callbacks"
         );
     }
+}
+
+/// Whether this process may lock all of its memory, present and future.
+#[must_use]
+pub fn may_lock_memory() -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        use nix::sys::resource::{Resource, getrlimit};
+        let (limit, _) = getrlimit(Resource::RLIMIT_MEMLOCK).unwrap_or((0, 0));
+        may_lock_all(limit, &std::fs::read_to_string("/proc/self/status").unwrap_or_default())
+    }
+    #[cfg(not(target_os = "linux"))]
+    false
 }
 
 /// Warns.

@@ -3,8 +3,9 @@
 //! Exit codes: 0 on success, also after Ctrl-C; 1 for a failure or unequal digests; 2 for a usage
 //! error, for which clap ends the process.
 
+mod bench;
 mod calibrate;
-mod compare;
+mod compare_results;
 mod determinism;
 mod duration;
 mod optimize;
@@ -19,6 +20,7 @@ use std::time::Duration;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use reference_system::bench::Kind;
 use reference_system::description::Workload;
 use reference_system::dot;
 use reference_system::middleware::Middleware;
@@ -49,8 +51,12 @@ pub(crate) struct Arguments {
 enum Command {
     /// Run the system once in one mode.
     Run(RunArguments),
-    /// Measure modes x N on this machine, beside published figures of rclcpp within the process.
-    Compare(CompareArguments),
+    /// Measure variants x N on this machine, beside published figures of rclcpp within the process:
+    /// the hot path, and the wake-up latency that the system gives to a bare thread.
+    #[command(visible_alias = "compare")]
+    Bench(BenchArguments),
+    /// Show the results of `bench` side by side, of several machines, with the paper's table.
+    CompareResults(CompareResultsArguments),
     /// Search for a mapping of nodes to cores by simulation, and confirm it live.
     Optimize(optimize::OptimizeArguments),
     /// Measure, simulate, and write a page with charts, timelines and the graph; takes less than a
@@ -64,6 +70,9 @@ enum Command {
     RandomGraph(RandomGraphArguments),
     /// Measure the cost of the number cruncher on this machine.
     Calibrate(CalibrateArguments),
+    /// Keep a core busy until the parent process ends.
+    #[command(hide = true)]
+    Busy,
     /// Print the graph in the DOT language, the hot path in bold; draw it with `dot -Tsvg`.
     Graph,
 }
@@ -74,7 +83,7 @@ JSON keys of --json:
   mode, workload, n, crunch, duration_s, interrupted, wall_s, node_s, cpu_percent, rss_bytes,
   dispatched, overwritten, missed_periods, simulated_s_per_wall_s, digest, mapping,
   kpis: { sample_to_start, release_to_end, planner_period: { count, min_ns, mean_ns, p50_ns,
-          p99_ns, max_ns, std_ns }, hot_path_drops, samples, warm_up_samples, end_unknown,
+          p99_ns, p999_ns, max_ns, std_ns }, hot_path_drops, samples, warm_up_samples, end_unknown,
           without_lidar, not_recorded },
   chains: [ { name, nodes, deadline_ms, published: [ { system, mean_ms, p99_ms, max_ms } ],
               floor_ns, sample_to_start, release_to_end: { as the KPIs }, misses, lost,
@@ -136,23 +145,80 @@ struct RunArguments {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "A duration is a number and its unit: 500ms, 15s, 2min.")]
-struct CompareArguments {
-    /// The modes, separated by commas.
-    #[arg(long, value_delimiter = ',', default_value = "single,multi,deterministic")]
-    modes: Vec<Mode>,
-    /// The limits of the number cruncher, separated by commas.
-    #[arg(long, value_delimiter = ',', default_value = "64,1024,4096", value_parser = crunch_limit)]
-    n: Vec<u64>,
-    /// The duration of each turn of each cell; simulated time in deterministic mode.
-    #[arg(long, default_value = "3s", value_parser = duration::nonzero)]
-    duration: Duration,
-    /// The number of turns of each cell.
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=1000))]
-    turns: u16,
-    /// Write all figures as JSON; with `-` to stdout, replacing the tables.
+#[command(after_help = "\
+Variants: single, multi (with the optimizer's mapping), round-robin (nodes dealt out to the cores),
+deterministic (at the smallest N), realtime (one worker: SCHED_FIFO, locked memory, spinning),
+multi-realtime (the optimizer's mapping, SCHED_FIFO, locked memory).
+
+--out keeps the results after each turn. Ctrl-C ends the benchmark, and the same command continues
+it. docs/benchmarks.md describes the file; compare-results reads it.
+
+A duration is a number and its unit: 500ms, 15s, 2min.")]
+struct BenchArguments {
+    /// The variants, separated by commas.
+    #[arg(long, value_delimiter = ',', default_value = "single,multi,round-robin,deterministic")]
+    modes: Vec<Kind>,
+    /// Add the variants realtime and multi-realtime.
+    #[arg(long)]
+    realtime: bool,
+    /// Add a variant with the cores and priorities of this file (TOML).
     #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    mapping: Option<PathBuf>,
+    /// The paths of messages, separated by commas, as for `run`: each live variant is measured with
+    /// each.
+    #[arg(long, value_delimiter = ',', default_value = "none")]
+    middleware: Vec<Middleware>,
+    /// Add the executors of rclcpp: upstream's executables in this folder, or in the workspaces
+    /// that are sourced.
+    #[arg(long, value_name = "FOLDER")]
+    #[expect(clippy::option_option, reason = "an option whose value is optional")]
+    rclcpp: Option<Option<PathBuf>>,
+    /// The limit of the number cruncher with which those were compiled.
+    #[arg(long, value_name = "N", default_value_t = 4096)]
+    rclcpp_n: u64,
+    /// The limits of the number cruncher, separated by commas.
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "64,512,1024,2048,4096,6144,8192",
+        value_parser = crunch_limit
+    )]
+    n: Vec<u64>,
+    /// The duration of each turn of each cell, simulated time in deterministic mode [default: 18s,
+    /// with --quick 2s].
+    #[arg(long, value_parser = duration::nonzero)]
+    duration: Option<Duration>,
+    /// The number of turns of each cell. More turns give narrower intervals.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    turns: u16,
+    /// The time in which wake-ups are measured; 0s measures none [default: 10s, with --quick 2s].
+    #[arg(long, value_parser = duration::any)]
+    floor: Option<Duration>,
+    /// Take some minutes instead of half an hour.
+    #[arg(long)]
+    quick: bool,
+    /// Keep this number of processes busy beside the measurement; one for each core without a
+    /// number.
+    #[arg(long, value_name = "PROCESSES")]
+    #[expect(clippy::option_option, reason = "an option whose value is optional")]
+    load: Option<Option<usize>>,
+    /// The file of the results (JSON), new or to be continued; with `-` to stdout, replacing the
+    /// tables.
+    #[arg(long, visible_alias = "json", value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A variant is compared with the same one of the first file, and within that file with its first
+variant. `faster` and `slower` mean that the 95 % interval of the ratio does not include 1.")]
+struct CompareResultsArguments {
+    /// Files that `bench --out` wrote.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Write a page with charts (HTML).
+    #[arg(long, value_name = "FILE")]
+    page: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -263,12 +329,14 @@ struct RandomGraphArguments {
 pub(crate) fn execute(arguments: Arguments) -> anyhow::Result<()> {
     let Arguments { command, verbose, quiet } = arguments;
     match command {
-        None => compare::tour(quiet),
+        None => bench::tour(quiet),
         Some(Command::Run(run)) => {
             run.check().unwrap_or_else(|error| error.exit());
             run::run(run, verbose, quiet)
         }
-        Some(Command::Compare(compare)) => compare::compare(compare, verbose, quiet),
+        Some(Command::Bench(arguments)) => bench::bench(arguments, verbose, quiet),
+        Some(Command::CompareResults(arguments)) => compare_results::compare_results(&arguments),
+        Some(Command::Busy) => bench::busy(),
         Some(Command::Optimize(arguments)) => optimize::optimize(&arguments, quiet),
         Some(Command::Report(arguments)) => report::report(&arguments, quiet),
         Some(Command::Determinism(arguments)) => determinism::determinism(arguments, quiet),

@@ -9,6 +9,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use ringspin_bench::System;
+use ringspin_bench::process::OthersMeter;
 use ringspin_executor::{BoxError, GraphInfo, LoopId, LoopInfo, Recorder, Table};
 use ringspin_modes::mapping::loop_names;
 use ringspin_modes::{Cores, Mapping, Mode, Simulation, allowed_cores};
@@ -22,7 +24,6 @@ use ringspin_simulation::timeline::{DEFAULT_CAPACITY, Timeline, TimelineRecorder
 use crate::crunch::{Calibration, calibrate_within};
 use crate::description::{COLLISION_ESTIMATOR, HOT_PATH, Workload};
 use crate::kpi::{Collector, SamplePath};
-use crate::process::{OthersMeter, processor_name};
 use crate::run::{Recorded, RecordersFactory, RunOptions, mode_name, run_recorded};
 use crate::system::Work;
 
@@ -393,7 +394,7 @@ pub fn local_origin(command: &str, remarks: Vec<String>) -> Origin {
     Origin {
         command: command.into(),
         versions: vec![("ringspin".into(), env!("CARGO_PKG_VERSION").into())],
-        processor: processor_name().unwrap_or_else(|| "an unknown processor".into()),
+        processor: System::default().processor().unwrap_or_else(|| "an unknown processor".into()),
         cores: allowed_cores().len(),
         system: format!("{os} {arch} {}", release.trim()),
         other_busy_cores: None,

@@ -1,4 +1,4 @@
-//! The key performance indicators: measurement, counting rules, and pooling of runs.
+//! The key performance indicators: measurement and counting rules.
 //!
 //! The hot path's latency has two definitions, both read from the samples that reach a Command
 //! node:
@@ -13,8 +13,8 @@
 //!
 //! Callbacks on several threads share one [`Collector`]. Its storage is bounded and reserved on
 //! creation, so recording does not allocate (except for the first sample of each command node when
-//! histories are kept). Each lock guards one series and is held for a few stores; no thread holds
-//! two at once.
+//! histories are kept). Each lock guards one series and is held for a few stores; no callback
+//! holds two at once.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -37,7 +37,7 @@ pub const KEPT_SAMPLES: usize = 16_384;
 /// History entries reserved for the kept samples: the mean is about 6 each, the longest has 22.
 const KEPT_ENTRIES: usize = KEPT_SAMPLES * 8;
 
-/// The KPIs of one run, or of several pooled.
+/// The KPIs of one run, or of several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Kpis {
     /// The hot path from sample to start: from the newer lidar stamp to the start of the collision
@@ -256,9 +256,20 @@ impl Collector {
     /// The KPIs so far. Copies and sorts the series; not for use in callbacks.
     #[must_use]
     pub fn report(&self) -> Kpis {
-        let mut pooled = Pooled::default();
-        pooled.add(self);
-        pooled.report()
+        let hot_path = locked(&self.hot_path);
+        let planner = locked(&self.planner);
+        let kept = self.kept.as_ref().map_or(0, |kept| locked(kept).not_recorded);
+        Kpis {
+            sample_to_start: Summary::of(&hot_path.sample_to_start_ns),
+            release_to_end: Summary::of(&hot_path.release_to_end_ns),
+            hot_path_drops: hot_path.drops,
+            planner_period: Summary::of(&planner.periods_ns),
+            samples: hot_path.sample_to_start_ns.len() as u64,
+            warm_up_samples: hot_path.warm_up_samples,
+            end_unknown: hot_path.end_unknown,
+            without_lidar: hot_path.without_lidar,
+            not_recorded: hot_path.not_recorded + planner.not_recorded + kept,
+        }
     }
 
     /// The kept samples in order of arrival; empty without
@@ -274,6 +285,12 @@ impl Collector {
     pub fn hot_path_ns(&self) -> [Vec<u64>; 2] {
         let hot_path = locked(&self.hot_path);
         [hot_path.release_to_end_ns.clone(), hot_path.sample_to_start_ns.clone()]
+    }
+
+    /// The planner's periods in nanoseconds. Copies the series; not for use in callbacks.
+    #[must_use]
+    pub fn planner_periods_ns(&self) -> Vec<u64> {
+        locked(&self.planner).periods_ns.clone()
     }
 
     /// The newer release of the lidar samples of `sample`; `None` unless those of all are known.
@@ -347,60 +364,6 @@ impl Recent {
     pub(crate) fn get(&self, sequence_number: u32) -> Option<u64> {
         let kept = self.0[sequence_number as usize % Self::COUNT];
         kept.filter(|(number, _)| *number == sequence_number).map(|(_, time_ns)| time_ns)
-    }
-}
-
-/// Pools the counted values of several runs into one series. Periods do not span two runs, and each
-/// run's first ten samples stay uncounted.
-#[must_use]
-pub fn pool(collectors: &[Arc<Collector>]) -> Kpis {
-    let mut pooled = Pooled::default();
-    for collector in collectors {
-        pooled.add(collector);
-    }
-    pooled.report()
-}
-
-/// The series of all runs, and their counters as `Kpis` with summaries still empty.
-#[derive(Default)]
-struct Pooled {
-    sample_to_start_ns: Vec<u64>,
-    release_to_end_ns: Vec<u64>,
-    periods_ns: Vec<u64>,
-    counters: Kpis,
-}
-
-impl Pooled {
-    fn add(&mut self, collector: &Collector) {
-        let counters = &mut self.counters;
-        {
-            let hot_path = locked(&collector.hot_path);
-            self.sample_to_start_ns.extend_from_slice(&hot_path.sample_to_start_ns);
-            self.release_to_end_ns.extend_from_slice(&hot_path.release_to_end_ns);
-            counters.hot_path_drops += hot_path.drops;
-            counters.samples += hot_path.sample_to_start_ns.len() as u64;
-            counters.warm_up_samples += hot_path.warm_up_samples;
-            counters.end_unknown += hot_path.end_unknown;
-            counters.without_lidar += hot_path.without_lidar;
-            counters.not_recorded += hot_path.not_recorded;
-        }
-        {
-            let planner = locked(&collector.planner);
-            self.periods_ns.extend_from_slice(&planner.periods_ns);
-            counters.not_recorded += planner.not_recorded;
-        }
-        if let Some(kept) = &collector.kept {
-            counters.not_recorded += locked(kept).not_recorded;
-        }
-    }
-
-    fn report(self) -> Kpis {
-        Kpis {
-            sample_to_start: Summary::of(&self.sample_to_start_ns),
-            release_to_end: Summary::of(&self.release_to_end_ns),
-            planner_period: Summary::of(&self.periods_ns),
-            ..self.counters
-        }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The graph (24 nodes, [`description`]), its message ([`message`]) and its work ([`crunch`])
 //! follow the reference system of the ROS 2 real-time working group, so that the measurements here
-//! ([`kpi`], [`process`]) are comparable to [published figures](ringspin_report::published) in one
+//! ([`kpi`]) are comparable to [published figures](ringspin_report::published) in one
 //! [`table`], and on one page with charts, [`gather`] and [`ringspin_report`].
 //!
 //! A second workload, [`lame`], uses the same graph with uneven costs and chains with deadlines
@@ -16,8 +16,8 @@
 
 #![forbid(unsafe_code)]
 
+pub mod bench;
 pub mod chains;
-pub mod compare;
 pub mod crunch;
 pub mod description;
 pub mod dot;
@@ -27,7 +27,7 @@ pub mod lame;
 pub mod message;
 pub mod middleware;
 pub mod optimize;
-pub mod process;
+pub mod rclcpp;
 pub mod run;
 pub mod system;
 pub mod table;

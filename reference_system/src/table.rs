@@ -5,9 +5,11 @@
 //! one column.
 
 mod chains;
+mod results;
 mod tuning;
 
 pub use chains::render_chains;
+pub use results::render_results;
 pub use tuning::{
     render_confirmed, render_estimates, render_phases, render_side_effects, render_strategies,
     render_trade_offs,
@@ -17,8 +19,9 @@ use std::fmt::Write;
 
 use comfy_table::{Cell as TableCell, CellAlignment, Table, TableStyle};
 
-use crate::compare::{Cell, Simulation};
+use crate::bench::{Cell, Simulation};
 use crate::crunch::Calibration;
+use ringspin_bench::results::WakeUp;
 use ringspin_conformance::determinism::runs::Outcome;
 use ringspin_conformance::determinism::ties::Ties;
 use ringspin_conformance::determinism::{CALLBACKS, NODES};
@@ -203,6 +206,24 @@ pub fn render_calibrations(calibrations: &[Calibration]) -> String {
     )
 }
 
+/// Renders the wake-up latencies of bare threads, in ms.
+#[must_use]
+pub fn render_wake_ups(wake_ups: &[WakeUp]) -> String {
+    let header = ["core", "policy", "wake-ups", "min", "mean", "p50", "p99", "p99.9", "max"];
+    let mut table = table(&header, &[1]);
+    for WakeUp { core, priority, summary } in wake_ups {
+        let Summary { min_ns, mean_ns, p50_ns, p99_ns, p999_ns, max_ns, .. } = *summary;
+        let policy = priority.map_or("normal".into(), |priority| format!("SCHED_FIFO {priority}"));
+        let mut row = vec![core.to_string(), policy, summary.count.to_string()];
+        let figures = [min_ns as f64, mean_ns, p50_ns as f64, p99_ns as f64];
+        row.extend(figures.into_iter().chain([p999_ns as f64, max_ns as f64]).map(format_ms));
+        table.add_row(aligned(row, &[1]));
+    }
+    let about =
+        "The floor of the system in ms: how late a bare thread wakes up, all cores at once.";
+    format!("{about}\n{}\n", text(&table))
+}
+
 /// Renders the speed of simulated time, and the digest, for each N of the deterministic mode.
 #[must_use]
 pub fn render_simulations(simulations: &[Simulation]) -> String {
@@ -309,18 +330,7 @@ mod tests {
             hot_path_drops: 3,
             ..Kpis::default()
         };
-        Cell {
-            n,
-            mode: mode.to_owned(),
-            turns: 5,
-            floor_ns: 12_000,
-            kpis,
-            cpu_percent: 171.24,
-            rss_bytes: 9 << 20,
-            overwritten: 7,
-            missed_periods: 8,
-            mapping: None,
-        }
+        Cell { n, mode: mode.to_owned(), turns: 5, floor_ns: 12_000, kpis, cpu_percent: 171.24 }
     }
 
     fn widest(text: &str) -> usize {
@@ -397,7 +407,6 @@ mod tests {
             turns: 3,
             simulated_s: 30.0,
             wall_s: 0.0625,
-            dispatched: 1000,
             digests: vec!["a".repeat(32), "b".repeat(32)],
         };
         let text = render_simulations(&[simulation]);

@@ -22,18 +22,18 @@ const SAMPLES_MAX: usize = 400;
 /// The largest number of samples shown as points.
 const POINTS_MAX: usize = 120;
 
-/// The panel of these rows of crunch limit `n`, all by one definition; `None` without an own row.
-pub(crate) fn panel(n: u64, rows: &[Row]) -> Option<String> {
-    let own = rows.iter().find(|row| !matches!(row.source, Source::Peer))?;
-    let definition = own.definition.name();
+/// The panel of these rows, all of one latency that `heading` names; `None` without an own row.
+pub(crate) fn panel(heading: &str, rows: &[Row]) -> Option<String> {
+    if rows.iter().all(|row| matches!(row.source, Source::Peer)) {
+        return None;
+    }
     let floor = rows.iter().filter(|r| matches!(r.source, Source::Live(_))).find_map(|r| r.floor);
     let values = rows.iter().flat_map(|row| [row.min.unwrap_or(row.mean), row.max]).chain(floor);
     let scale = Scale::of(values, LEFT, RIGHT);
     let base = TOP + rows.len() as f64 * ROW;
-    let title =
-        format!("Hot path latency, {definition}, at N = {n}, in milliseconds; lower is better");
+    let title = format!("Latency, {heading}, in milliseconds; lower is better");
     let mut svg = Svg::new(WIDTH, base + BOTTOM, &title);
-    svg.text((LEFT, 14.0), Anchor::Start, "strong", &format!("N = {n}: {definition}"));
+    svg.text((LEFT, 14.0), Anchor::Start, "strong", heading);
     axis(&mut svg, scale, base);
     if let Some(floor) = floor {
         let x = scale.at(floor);

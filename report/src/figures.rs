@@ -21,7 +21,8 @@ pub(crate) enum Source {
 pub(crate) struct Row {
     pub(crate) executor: String,
     pub(crate) source: Source,
-    pub(crate) definition: Definition,
+    /// The name of the latency's definition.
+    pub(crate) latency: String,
     pub(crate) min: Option<f64>,
     pub(crate) mean: f64,
     pub(crate) p50: Option<f64>,
@@ -65,7 +66,8 @@ pub(crate) fn floor_ms(definition: Definition, crunch_ns: u64) -> Option<f64> {
 pub(crate) fn rows(data: &ReportData, n: u64, definition: Definition) -> Vec<Row> {
     let mut rows = Vec::new();
     let row = |executor, source, hot_path: &HotPath, floor| {
-        summarised(executor, source, definition, hot_path.by(definition), floor)
+        let Latencies { summary, latencies_ns } = hot_path.by(definition);
+        summarised(executor, source, definition.name(), summary, latencies_ns, floor)
     };
     for (colour, mode) in modes(data).into_iter().enumerate() {
         for measured in data.measured.iter().filter(|m| m.n == n && m.mode == mode) {
@@ -83,21 +85,23 @@ pub(crate) fn rows(data: &ReportData, n: u64, definition: Definition) -> Vec<Row
     rows
 }
 
-fn summarised(
+/// The row of a measured or simulated series; `None` without a sample.
+pub(crate) fn summarised(
     executor: String,
     source: Source,
-    definition: Definition,
-    Latencies { summary, latencies_ns }: &Latencies,
+    latency: &str,
+    summary: &Summary,
+    samples_ns: &[u64],
     floor: Option<f64>,
 ) -> Option<Row> {
     let ms = |ns: u64| ns as f64 / 1e6;
-    let mut samples: Vec<f64> = latencies_ns.iter().map(|ns| ms(*ns)).collect();
+    let mut samples: Vec<f64> = samples_ns.iter().map(|ns| ms(*ns)).collect();
     samples.sort_by(f64::total_cmp);
     let Summary { min_ns, mean_ns, p50_ns, p99_ns, max_ns, std_ns, .. } = *summary;
     (!summary.is_empty()).then(|| Row {
         executor,
         source,
-        definition,
+        latency: latency.to_owned(),
         min: Some(ms(min_ns)),
         mean: mean_ns / 1e6,
         p50: Some(ms(p50_ns)),
@@ -117,7 +121,7 @@ fn peers(n: u64) -> impl Iterator<Item = Row> {
     rclcpp.map(move |(peer, figures)| Row {
         executor: peer.name.into(),
         source: Source::Peer,
-        definition: Definition::SampleToStart,
+        latency: Definition::SampleToStart.name().into(),
         min: None,
         mean: figures.mean_ms,
         p50: None,

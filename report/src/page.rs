@@ -22,6 +22,8 @@ const PAGE_STYLES: &str = include_str!("page.css");
 const PHASES: &str = "Timers that would better the objective if each alone started later \
     (Timer::start_at), as simulated with the chosen mapping. The mapping does not contain phases.";
 
+const TITLE: &str = "ringspin on the Autoware reference system";
+
 /// A section: anchor, title, content.
 struct Section {
     anchor: &'static str,
@@ -43,7 +45,7 @@ pub(crate) fn render(data: &ReportData) -> String {
     let mut out = Markup::default();
     out.raw("<!DOCTYPE html>\n");
     out.element("html", &[("lang", &"en"), ("xmlns", &"http://www.w3.org/1999/xhtml")], |out| {
-        head(out);
+        head(out, TITLE);
         out.element("body", &[], |out| {
             out.element("main", &[], |out| {
                 introduction(out, data, &sections);
@@ -61,14 +63,14 @@ pub(crate) fn render(data: &ReportData) -> String {
     out.into_text()
 }
 
-fn head(out: &mut Markup) {
+pub(crate) fn head(out: &mut Markup, title: &str) {
     out.element("head", &[], |out| {
         out.empty("meta", &[("charset", &"utf-8")]);
         let viewport = "width=device-width, initial-scale=1";
         out.empty("meta", &[("name", &"viewport"), ("content", &viewport)]);
         // Without an icon, a browser would request one from the server.
         out.empty("link", &[("rel", &"icon"), ("href", &"data:,")]);
-        out.leaf("title", &[], "ringspin on the Autoware reference system");
+        out.leaf("title", &[], title);
         out.element("style", &[], |out| {
             out.line();
             out.raw(DRAWING_STYLES);
@@ -78,7 +80,7 @@ fn head(out: &mut Markup) {
 }
 
 fn introduction(out: &mut Markup, data: &ReportData, sections: &[Section]) {
-    out.leaf("h1", &[], "ringspin on the Autoware reference system");
+    out.leaf("h1", &[], TITLE);
     let Origin { processor, cores, .. } = &data.origin;
     let cores = if *cores == 1 { "1 core".into() } else { format!("{cores} cores") };
     let made = if data.measured.is_empty() { "Made" } else { "Measured" };
@@ -144,7 +146,7 @@ fn figure(out: &mut Markup, drawing: &str, caption: &str) {
     out.line();
 }
 
-fn panels(out: &mut Markup, drawings: impl IntoIterator<Item = String>, caption: &str) {
+pub(crate) fn panels(out: &mut Markup, drawings: impl IntoIterator<Item = String>, caption: &str) {
     out.element("div", &[("class", &"panels")], |out| {
         drawings.into_iter().for_each(|drawing| figure(out, &drawing, ""));
     });
@@ -167,7 +169,10 @@ fn latency_section(data: &ReportData) -> Option<Section> {
         figure(out, &charts, caption);
     }
     let of_n = limits.iter().flat_map(|n| Definition::ALL.map(|definition| (*n, definition)));
-    let drawings = of_n.filter_map(|(n, by)| distribution::panel(n, &figures::rows(data, n, by)));
+    let drawings = of_n.filter_map(|(n, by)| {
+        let heading = format!("N = {n}: {}", by.name());
+        distribution::panel(&heading, &figures::rows(data, n, by))
+    });
     let caption = "Violin: distribution of the latencies, cut at the shortest and the longest. \
                    White box: from the first to the third quartile; thick stroke: median; thin \
                    stroke: 99th percentile; diamond: mean. Dashed outline: the deterministic twin, \

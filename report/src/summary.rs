@@ -16,6 +16,9 @@ pub struct Summary {
     pub p50_ns: u64,
     /// The 99th percentile by nearest rank, in nanoseconds.
     pub p99_ns: u64,
+    /// The 99.9th percentile by nearest rank, in nanoseconds; 0 in files that do not have it.
+    #[serde(default)]
+    pub p999_ns: u64,
     /// The largest, in nanoseconds.
     pub max_ns: u64,
     /// The sample standard deviation (n - 1, as upstream), in nanoseconds; 0 below two values.
@@ -36,8 +39,9 @@ impl Summary {
             count: sorted.len() as u64,
             min_ns,
             mean_ns,
-            p50_ns: nearest_rank(&sorted, 50),
-            p99_ns: nearest_rank(&sorted, 99),
+            p50_ns: nearest_rank(&sorted, 500),
+            p99_ns: nearest_rank(&sorted, 990),
+            p999_ns: nearest_rank(&sorted, 999),
             max_ns,
             std_ns: sample_deviation(&sorted, mean_ns),
         }
@@ -77,9 +81,9 @@ fn sample_deviation(values: &[u64], mean: f64) -> f64 {
     (squares / (values.len() - 1) as f64).sqrt()
 }
 
-/// The smallest value with at least `percent` % of the series at or below it.
-fn nearest_rank(sorted: &[u64], percent: usize) -> u64 {
-    let rank = (sorted.len() * percent).div_ceil(100).max(1);
+/// The smallest value with at least `per_mille` of the series at or below it.
+fn nearest_rank(sorted: &[u64], per_mille: usize) -> u64 {
+    let rank = (sorted.len() * per_mille).div_ceil(1000).max(1);
     sorted[rank - 1]
 }
 
@@ -98,7 +102,7 @@ mod tests {
     fn percentiles_are_measured_values() {
         let summary = Summary::of(&(1..=200).rev().collect::<Vec<u64>>());
         assert_eq!((summary.p50_ns, summary.p99_ns, summary.max_ns), (100, 198, 200));
-        assert_eq!(summary.mean_ns, 100.5);
+        assert_eq!((summary.mean_ns, summary.p999_ns), (100.5, 200));
         let three = Summary::of(&[30, 10, 20]);
         assert_eq!((three.p50_ns, three.p99_ns, three.std_ns), (20, 30, 10.0));
     }

@@ -83,7 +83,7 @@ fn latency_cells(n: u64, row: &Row) -> Vec<String> {
     vec![
         n.to_string(),
         row.executor.clone(),
-        row.definition.name().into(),
+        row.latency.clone(),
         known(row.min),
         ms(row.mean),
         known(row.p50),

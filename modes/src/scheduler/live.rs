@@ -5,6 +5,7 @@ use crate::error::SpinError;
 use crate::live_clock::End;
 use crate::mapping::CorePlan;
 use crate::pace::Pace;
+use crate::thread;
 use ringspin_executor::wait::{Idle, Wait};
 use ringspin_executor::{
     Clock, Monitor, RosClock, StopHandle, Time, WaitStrategy, Worker, panic_message,
@@ -44,7 +45,7 @@ pub(crate) fn run_worker(worker: &mut Worker, run: Run<'_>) {
     let Run { clock, stop, wait, end, .. } = run;
     let mut thread = worker.enter();
     worker.ready_set().register_sleeper();
-    reduce_timer_slack();
+    thread::reduce_timer_slack();
     let mut waiter = wait.waiter();
     let mut pace = Pace::new(clock.real());
     let mut was_followed = clock.is_followed();
@@ -159,14 +160,6 @@ pub(crate) fn run_ready(worker: &mut Worker, clock: &RosClock, stop: &StopHandle
     worker.dispatch_ready(&mut thread, || stop.is_stopped())
 }
 
-/// Has the kernel wake this thread when its sleep ends, not up to 50 microseconds later.
-fn reduce_timer_slack() {
-    #[cfg(target_os = "linux")]
-    if let Err(error) = nix::sys::prctl::set_timerslack(1) {
-        tracing::debug!(%error, "the timer slack stays as it is; timers may be 50 us late");
-    }
-}
-
 /// Runs each worker on a thread of its own, pinned to its core, until all have returned. A panic
 /// outside of the callbacks stops all of them.
 pub(crate) fn run_pinned(
@@ -217,42 +210,14 @@ fn thread_name(plan: &CorePlan) -> String {
 
 /// Pins this thread to its core and gives it its priority.
 fn pin(plan: &CorePlan) -> Result<(), SpinError> {
-    if !core_affinity::set_for_current(core_affinity::CoreId { id: plan.core }) {
+    if !thread::pin(plan.core) {
         return Err(SpinError::Pin { core: plan.core });
     }
-    if let Some(priority) = plan.priority {
-        set_fifo_priority(plan.core, priority);
+    if let Some(priority) = plan.priority
+        && let Err(error) = thread::set_fifo_priority(priority)
+    {
+        let core = plan.core;
+        tracing::warn!(core, %error, "threads of one core share it in time slices");
     }
     Ok(())
-}
-
-#[cfg(unix)]
-fn set_fifo_priority(core: usize, priority: u8) {
-    use thread_priority::unix::{
-        RealtimeThreadSchedulePolicy, ThreadSchedulePolicy, set_thread_priority_and_policy,
-        thread_native_id,
-    };
-    use thread_priority::{ThreadPriority, ThreadPriorityValue};
-    let Ok(value) = ThreadPriorityValue::try_from(priority) else {
-        tracing::warn!(core, priority, "not a SCHED_FIFO priority of this system");
-        return;
-    };
-    let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
-    let priority_value = ThreadPriority::Crossplatform(value);
-    let result = set_thread_priority_and_policy(thread_native_id(), priority_value, policy);
-    if let Err(error) = result {
-        tracing::warn!(
-            core,
-            priority,
-            ?error,
-            "failed to give the thread of this core its SCHED_FIFO priority: that is not \
-             permitted; grant CAP_SYS_NICE or raise the limit (`ulimit -r`). It runs with normal \
-             priority, and threads of one core share it in time slices"
-        );
-    }
-}
-
-#[cfg(not(unix))]
-fn set_fifo_priority(core: usize, priority: u8) {
-    tracing::warn!(core, priority, "SCHED_FIFO priorities exist on Unix only");
 }

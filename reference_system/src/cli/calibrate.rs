@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use anyhow::Result;
 use reference_system::crunch::calibrate_within;
-use reference_system::process::processor_name;
 use reference_system::table;
+use ringspin_bench::System;
 
 use super::output;
 
@@ -13,8 +13,8 @@ use super::output;
 const BUDGET: Duration = Duration::from_millis(300);
 
 pub(super) fn calibrate(crunch_limits: &[u64]) -> Result<()> {
-    super::compare::note_debug_build();
+    super::bench::note_debug_build();
     let calibrations: Vec<_> = crunch_limits.iter().map(|n| calibrate_within(*n, BUDGET)).collect();
-    let processor = processor_name().unwrap_or_else(|| "unknown processor".into());
+    let processor = System::default().processor().unwrap_or_else(|| "unknown processor".into());
     output::print(&format!("{processor}\n\n{}", table::render_calibrations(&calibrations)))
 }

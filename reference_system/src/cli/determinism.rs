@@ -12,7 +12,7 @@ use ringspin_modes::allowed_cores;
 use serde::Serialize;
 
 use super::DeterminismArguments;
-use super::compare::listen_for_ctrl_c;
+use super::bench::listen_for_ctrl_c;
 use super::output::{self, Output};
 use super::progress::RunsBar;
 

@@ -25,7 +25,7 @@ use ringspin_report::{OptimizationData, ReportData, mapping_svg, render};
 
 use super::output::{self, Output};
 use super::progress::SearchBar;
-use super::{WorkloadName, compare, crunch_limit, duration};
+use super::{WorkloadName, bench, crunch_limit, duration};
 use reference_system::crunch::DEFAULT_CRUNCH_LIMIT;
 
 #[derive(Debug, Args)]
@@ -140,7 +140,7 @@ pub(super) fn optimize(arguments: &OptimizeArguments, quiet: bool) -> Result<()>
     let page = create(&arguments.report)?;
     let pictures =
         Pictures { page, json: create(&arguments.json)?, chart: create(&arguments.chart_out)? };
-    let listener = compare::listen_for_ctrl_c()?;
+    let listener = bench::listen_for_ctrl_c()?;
     let interrupted = listener.stop_handle();
     let profile = profile(arguments, &target)?;
     let twin = target.twin(&profile).context(match &arguments.profile {
@@ -240,7 +240,7 @@ fn profile(arguments: &OptimizeArguments, target: &Target) -> Result<Profile> {
     if arguments.nominal {
         return target.nominal(Duration::ZERO).map_err(anyhow::Error::from_boxed);
     }
-    compare::note_debug_build();
+    bench::note_debug_build();
     let file = arguments.profile_out.as_deref().map(|p| Output::create(p, false)).transpose()?;
     let runs = if allowed_cores().len() > 1 { 3 } else { 1 };
     eprintln!("measuring this machine for about {:?}", runs * arguments.span);

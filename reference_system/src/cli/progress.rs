@@ -8,8 +8,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use reference_system::compare::Step;
 use reference_system::gather;
+use ringspin_bench::Step;
 use ringspin_conformance::determinism::runs::{Progress, SECONDS_PER_RUN};
 
 /// The interval at which the bar of a run moves.
@@ -26,12 +26,12 @@ impl StepBar {
     }
 
     /// Shows the step that is about to start.
-    pub(super) fn show(&self, step: &Step) {
-        let Step { index, total, turn, mode, n, remaining } = *step;
+    pub(super) fn show(&self, step: &Step<'_>) {
+        let Step { index, total, turn, name, n, remaining, .. } = *step;
         self.0.set_length(total as u64);
         self.0.set_position(index as u64);
-        let left_s = remaining.as_secs_f64().ceil();
-        self.0.set_message(format!("turn {turn}: N = {n}, {mode}; about {left_s} s left"));
+        let (left_s, n) = (remaining.as_secs_f64().ceil(), n.unwrap_or_default());
+        self.0.set_message(format!("turn {turn}: N = {n}, {name}; about {left_s} s left"));
     }
 }
 

@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 
 use super::output::Output;
 use super::progress::GatherBar;
-use super::{ReportArguments, compare};
+use super::{ReportArguments, bench};
 
 /// The simulated time of each twin; takes some ten milliseconds of real time.
 const SIMULATED: Duration = Duration::from_secs(60);
@@ -49,15 +49,15 @@ pub(super) fn report(arguments: &ReportArguments, quiet: bool) -> Result<()> {
 }
 
 fn run(arguments: &ReportArguments, quiet: bool) -> Result<(ReportData, Vec<(String, Timeline)>)> {
-    compare::note_debug_build();
+    bench::note_debug_build();
     let options = ReportOptions {
-        modes: compare::distinct(arguments.modes.clone()),
+        modes: bench::distinct(arguments.modes.clone()),
         crunch_limits: arguments.n.clone(),
         duration: arguments.duration,
         simulated: SIMULATED,
         command: command_line(),
     };
-    let listener = compare::listen_for_ctrl_c()?;
+    let listener = bench::listen_for_ctrl_c()?;
     let interrupted = listener.stop_handle();
     let bar = GatherBar::new(quiet);
     let gathered = gather(&options, |step| {

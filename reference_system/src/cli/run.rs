@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use reference_system::compare::Cell;
+use reference_system::bench::Cell;
 use reference_system::crunch::{Calibration, DEFAULT_CRUNCH_LIMIT, calibrate_within, estimate_ns};
 use reference_system::description::Workload;
 use reference_system::kpi::{Collector, KEPT_SAMPLES};
@@ -25,7 +25,7 @@ use ringspin_simulation::timeline::{
 
 use super::output::{self, Output};
 use super::progress::TimeBar;
-use super::{RunArguments, compare};
+use super::{RunArguments, bench};
 
 /// The time budget to calibrate the floor; without a floor if three crunches take longer.
 const FLOOR_BUDGET: Duration = Duration::from_millis(60);
@@ -131,9 +131,9 @@ fn note_conditions(mode: &Mode, workload: Workload, work: &Work) {
         Mode::MultiCore(None) => allowed_cores().len(),
         Mode::MultiCore(Some(mapping)) => cores_of(mapping),
     };
-    compare::note_debug_build();
+    bench::note_debug_build();
     if matches!(mode, Mode::MultiCore(_)) && cores == 1 {
-        eprintln!("note: {}", compare::ONE_CORE);
+        eprintln!("note: {}", bench::ONE_CORE);
     }
     let load = if work.crunch { total_utilization_of(workload, work.n) } else { 0.0 };
     if load > cores as f64 {

@@ -174,21 +174,6 @@ fn kept_samples_carry_their_whole_history() {
 }
 
 #[test]
-fn pooled_runs_have_no_period_across_runs() {
-    let runs: Vec<Arc<Collector>> = (0..2).map(|_| Arc::new(warm())).collect();
-    for (index, run) in (1_u64..).zip(&runs) {
-        run.sample_arrived(DBW, &hot_sample(99, 1_000 * index), 0);
-        run.planner_started(1_000_000 * index);
-        run.planner_started(1_000_000 * index + 100);
-    }
-    let kpis = pool(&runs);
-    assert_eq!((kpis.samples, kpis.warm_up_samples), (2, 20));
-    assert_eq!((kpis.sample_to_start.min_ns, kpis.sample_to_start.max_ns), (1_000, 2_000));
-    assert_eq!((kpis.planner_period.count, kpis.planner_period.max_ns), (2, 100));
-    assert_eq!(pool(&runs[..1]), runs[0].report());
-}
-
-#[test]
 fn threads_record_into_one_collector_without_loss() {
     let collector = Arc::new(warm());
     std::thread::scope(|scope| {

@@ -1,6 +1,6 @@
 //! The command line: output, files and exit codes. No test depends on timing.
 
-mod compare;
+mod bench;
 mod determinism;
 mod interrupt;
 mod optimize;

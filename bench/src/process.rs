@@ -1,4 +1,4 @@
-//! CPU time and resident memory of the process: the two KPIs that are not latencies.
+//! CPU time and resident memory of the process: the two figures that are not latencies.
 //!
 //! Both come from the kernel's accounting, so every thread counts, waiting threads included. Memory
 //! comes from `/proc/self/status`: the peak in `getrusage` would also include the program that this
@@ -129,14 +129,6 @@ fn ticks(stat: &str) -> Option<(u64, u64)> {
     Some((total - ticks.get(3)? - ticks.get(4)?, total))
 }
 
-/// The processor's name as reported by the kernel.
-#[must_use]
-pub fn processor_name() -> Option<String> {
-    let text = fs::read_to_string("/proc/cpuinfo").ok()?;
-    let line = text.lines().find(|line| line.starts_with("model name"))?;
-    Some(line.split_once(':')?.1.trim().to_owned())
-}
-
 fn percent(cpu: Duration, wall: Duration) -> f64 {
     if wall.is_zero() { 0.0 } else { 100.0 * cpu.as_secs_f64() / wall.as_secs_f64() }
 }
@@ -196,7 +188,7 @@ mod tests {
     fn cpu_time_never_goes_backwards() {
         let meter = CpuMeter::start().unwrap();
         let before = meter.elapsed().unwrap();
-        let _ = crate::crunch::number_cruncher(2_000);
+        let _ = std::hint::black_box((0..10_000u64).sum::<u64>());
         assert!(meter.elapsed().unwrap() >= before);
     }
 

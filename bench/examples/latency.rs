@@ -2,7 +2,7 @@
 //! and on all of them.
 //!
 //! ```sh
-//! cargo run --release --features bench --example latency
+//! cargo run --release --example latency
 //! ```
 //!
 //! It writes `target/latency.json` and `target/latency.html`. `reference-system compare-results`

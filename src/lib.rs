@@ -34,6 +34,7 @@
 //! * `cli`: ready-made commands for programs whose job files choose nodes, module `cli`.
 //! * `messages`: ROS 2 messages as Rust structs, module `messages`.
 //! * `bag`: rosbag2 recordings, module `bag`.
+//! * `bench`: latency measurements of a graph, module `bench`.
 //! * `ros2`: live ROS 2. A ROS 2 must be sourced when this is built.
 
 #![forbid(unsafe_code)]
@@ -52,6 +53,8 @@ pub use ringspin_simulation::Job;
 
 #[cfg(feature = "bag")]
 pub use ringspin_bag as bag;
+#[cfg(feature = "bench")]
+pub use ringspin_bench as bench;
 #[cfg(feature = "cli")]
 pub use ringspin_cli as cli;
 #[cfg(feature = "messages")]

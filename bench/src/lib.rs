@@ -1,19 +1,25 @@
 //! Latency measurements of ringspin applications, with the machine that they were made on.
 //!
-//! [`System`] describes a machine and finds what disturbs a measurement on it, [`wake_ups`]
-//! measures the floor that the operating system sets, [`take_turns`] interleaves variants, and
-//! [`load`] and [`save`] keep [`Results`] in a JSON file.
+//! [`Bench`] measures the [`Chain`]s of a graph. Its parts serve other benchmarks, too: [`System`]
+//! describes a machine and finds what disturbs a measurement on it, [`wake_ups`] measures the floor
+//! that the operating system sets, [`take_turns`] interleaves variants, [`load`] and [`save`] keep
+//! [`Results`] in a JSON file, and [`page`] shows several of them.
 
 #![forbid(unsafe_code)]
 
+mod application;
+mod chains;
 mod file;
 mod machine;
 pub mod process;
 mod turns;
 mod wake_up;
 
+pub use application::Bench;
+pub use chains::Chain;
 pub use file::{FileError, load, save};
 pub use machine::{Permissions, System, throttling};
+pub use ringspin_report::render_results as page;
 pub use ringspin_report::results::{self, Results};
 pub use turns::{Step, Variant, cell_of, take_turns};
 pub use wake_up::wake_ups;

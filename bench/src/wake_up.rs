@@ -46,7 +46,10 @@ fn wake_up(
     let mut latencies_ns = Vec::with_capacity(count);
     let mut due = Instant::now();
     for _ in 0..count {
-        due = (due + INTERVAL).max(Instant::now());
+        due += INTERVAL;
+        // After a late wake-up, a due time of the past would look like a punctual one.
+        let now = Instant::now();
+        due = if due > now { due } else { now + INTERVAL };
         std::thread::sleep(due.saturating_duration_since(Instant::now()));
         latencies_ns.push(due.elapsed().as_nanos() as u64);
         if stop.is_stopped() {

@@ -21,22 +21,23 @@ use ringspin_modes::{Mapping, Mode, allowed_cores};
 use ringspin_report::{Definition, Summary};
 use serde::Serialize;
 
-use crate::crunch::{Calibration, calibrate_within};
+use crate::crunch::{Calibration, DEFAULT_CRUNCH_LIMIT, calibrate_within};
 use crate::kpi::{Collector, Kpis};
 use crate::middleware::Middleware;
 use crate::optimize::{Target, quick_mapping};
+use crate::rclcpp::Peer;
 use crate::run::{RunOptions, RunReport, run, total_utilization};
 use crate::system::{self, Work};
 
 /// The time budget of one calibration, which is repeated each turn.
 const CALIBRATION_BUDGET: Duration = Duration::from_millis(50);
 
-/// The SCHED_FIFO priority of real-time variants: below the kernel's interrupt threads on most
-/// systems with PREEMPT_RT, which have 50, there would be no difference without load.
+/// The SCHED_FIFO priority of real-time variants: above the 50 that threads of interrupts have on a
+/// kernel with PREEMPT_RT.
 pub const PRIORITY: u8 = 80;
 
 /// The name of the planner's series of periods.
-const PLANNER: &str = "planner period";
+pub(crate) const PLANNER: &str = "planner period";
 
 /// A variant of the executor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +56,8 @@ pub enum Kind {
     Realtime,
     /// The optimizer's mapping with SCHED_FIFO and locked memory.
     MultiRealtime,
+    /// An executor of rclcpp.
+    Rclcpp(Peer),
 }
 
 /// A text that is no [`Kind`].
@@ -84,7 +87,7 @@ impl FromStr for Kind {
 impl Kind {
     /// The name on the command line and in results.
     #[must_use]
-    pub fn name(&self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             Self::Single => "single",
             Self::Multi => "multi",
@@ -93,6 +96,7 @@ impl Kind {
             Self::Deterministic => "deterministic",
             Self::Realtime => "realtime",
             Self::MultiRealtime => "multi-realtime",
+            Self::Rclcpp(peer) => &peer.name,
         }
     }
 
@@ -102,10 +106,11 @@ impl Kind {
         matches!(self, Self::Realtime | Self::MultiRealtime)
     }
 
-    /// The mode at crunch limit `n` on these cores.
-    fn mode(&self, n: u64, cores: &[usize]) -> Result<Mode, BoxError> {
+    /// The mode at crunch limit `n` on these cores; `None` for another executor.
+    fn mode(&self, n: u64, cores: &[usize]) -> Result<Option<Mode>, BoxError> {
         let tuned = || quick_mapping(&Target::autoware(n), cores);
-        Ok(match self {
+        Ok(Some(match self {
+            Self::Rclcpp(_) => return Ok(None),
             Self::Single => Mode::SingleCore,
             Self::Deterministic => Mode::Deterministic(Box::default()),
             Self::Multi => Mode::MultiCore(Some(tuned()?)),
@@ -127,7 +132,7 @@ impl Kind {
                 let mapping = cores.iter().fold(tuned()?, prioritized);
                 Mode::MultiCore(Some(mapping.lock_memory()))
             }
-        })
+        }))
     }
 }
 
@@ -140,6 +145,8 @@ pub struct BenchOptions {
     pub middlewares: Vec<Middleware>,
     /// The crunch limits.
     pub crunch_limits: Vec<u64>,
+    /// The crunch limit with which the executables of rclcpp were compiled.
+    pub rclcpp_limit: u64,
     /// The duration of each turn of each cell, in the executor's time.
     pub duration: Duration,
     /// The number of turns of each cell.
@@ -151,7 +158,8 @@ impl BenchOptions {
     #[must_use]
     pub fn new(kinds: Vec<Kind>, crunch_limits: &[u64], duration: Duration, turns: usize) -> Self {
         let (middlewares, crunch_limits) = (vec![Middleware::None], crunch_limits.to_vec());
-        Self { kinds, middlewares, crunch_limits, duration, turns }
+        let rclcpp_limit = DEFAULT_CRUNCH_LIMIT;
+        Self { kinds, middlewares, crunch_limits, rclcpp_limit, duration, turns }
     }
 
     /// Results without a turn yet, for these options on this machine.
@@ -188,7 +196,13 @@ impl BenchOptions {
                     }
                     cost = cost.mul_f64(total_utilization(n));
                 }
+                if matches!(kind, Kind::Rclcpp(_))
+                    && (n != self.rclcpp_limit || middleware != self.middlewares[0])
+                {
+                    continue;
+                }
                 let name = match middleware {
+                    _ if matches!(kind, Kind::Rclcpp(_)) => kind.name().to_owned(),
                     Middleware::None => kind.name().to_owned(),
                     _ => format!("{}, {}", kind.name(), middleware.name()),
                 };
@@ -208,7 +222,7 @@ struct Plan {
     kind: Kind,
     middleware: Middleware,
     n: u64,
-    mode: Mode,
+    mode: Option<Mode>,
     variant: Variant,
 }
 
@@ -224,17 +238,7 @@ pub fn measure(
     results: &mut Results,
     mut before_step: impl FnMut(&Results, &Step<'_>) -> Result<ControlFlow<()>, BoxError>,
 ) -> Result<bool, BoxError> {
-    let wanted = options.kinds.iter().find(|kind| kind.is_realtime());
-    let permitted = Permissions::here();
-    if let Some(kind) = wanted.filter(|_| !(permitted.fifo && permitted.lock_memory)) {
-        let name = kind.name();
-        return Err(format!(
-            "failed to measure `{name}`: SCHED_FIFO or locked memory is not permitted to this \
-             process; run it as root, raise the limits (`ulimit -r 99 -l unlimited`), or leave \
-             `{name}` out"
-        )
-        .into());
-    }
+    refuse_unpermitted(&options.kinds, Permissions::here())?;
     let plans = options.plans()?;
     let variants: Vec<Variant> = plans.iter().map(|plan| plan.variant.clone()).collect();
     take_turns(results, &variants, options.turns, |results, step| {
@@ -247,13 +251,28 @@ pub fn measure(
     })
 }
 
+/// Refuses real-time variants that would run with normal priority.
+fn refuse_unpermitted(kinds: &[Kind], permitted: Permissions) -> Result<(), BoxError> {
+    let wanted = kinds.iter().find(|kind| kind.is_realtime());
+    match wanted.filter(|_| !(permitted.fifo && permitted.lock_memory)) {
+        None => Ok(()),
+        Some(kind) => Err(format!(
+            "failed to measure `{name}`: SCHED_FIFO or locked memory is not permitted to this \
+             process; run it as root, raise the limits (`ulimit -r 99 -l unlimited`), or leave \
+             `{name}` out",
+            name = kind.name()
+        )
+        .into()),
+    }
+}
+
 impl Plan {
     /// Calibrates, and notes crunch and mapping.
     fn prepare(&self, results: &mut Results) {
         let Calibration { min_ns, median_ns, .. } = calibrate_within(self.n, CALIBRATION_BUDGET);
         let lower = |known: u64, ns: u64| if known == 0 { ns } else { known.min(ns) };
         let cell = cell_of(results, &self.variant);
-        if let Mode::MultiCore(Some(mapping)) = &self.mode {
+        if let Some(Mode::MultiCore(Some(mapping))) = &self.mode {
             cell.mapping = Some(mapping.to_toml_string());
         }
         let of_n = results.cells.iter().filter(|cell| cell.n == Some(self.n));
@@ -267,30 +286,39 @@ impl Plan {
 
     /// Runs one turn; breaks if it was interrupted and does not count.
     fn turn(&self, duration: Duration) -> Result<ControlFlow<(), Turn>, BoxError> {
-        let collector = Arc::new(Collector::new());
-        let (mode, work) = (self.mode.clone(), Work::crunching(self.n));
-        let (middleware, stop_on_ctrl_c) = (self.middleware, true);
-        let options =
-            RunOptions { middleware, stop_on_ctrl_c, ..RunOptions::new(mode, work, duration) };
         let system = System::default();
         let (others, wall, energy_j) = (OthersMeter::start(), Instant::now(), system.energy_j());
-        let report = run(&options, &collector)?;
-        let wall = wall.elapsed();
-        if self.kind.is_realtime() {
-            // The next turn has its memory as the system gives it.
-            let _ = nix::sys::mman::munlockall();
-        }
-        if report.interrupted {
+        let measured = match &self.kind {
+            Kind::Rclcpp(peer) => peer.run(duration)?,
+            _ => self.run(duration)?,
+        };
+        let (wall, Some(turn)) = (wall.elapsed(), measured) else {
             return Ok(ControlFlow::Break(()));
-        }
+        };
         let used_j = system.energy_j().zip(energy_j).map(|(end, start)| end - start);
         Ok(ControlFlow::Continue(Turn {
             // A counter that has begun anew says nothing.
             watts: used_j.filter(|j| *j >= 0.0).map(|j| j / wall.as_secs_f64()),
             other_busy_cores: others.and_then(|others| others.busy_cores(wall)),
             after: system.conditions(),
-            ..turn_of(report, &collector)
+            ..turn
         }))
+    }
+
+    /// Runs ringspin; `None` if it was interrupted.
+    fn run(&self, duration: Duration) -> Result<Option<Turn>, BoxError> {
+        let collector = Arc::new(Collector::new());
+        let mode = self.mode.clone().ok_or("only a mode of ringspin runs within the process")?;
+        let (middleware, stop_on_ctrl_c) = (self.middleware, true);
+        let work = Work::crunching(self.n);
+        let options =
+            RunOptions { middleware, stop_on_ctrl_c, ..RunOptions::new(mode, work, duration) };
+        let report = run(&options, &collector)?;
+        if self.kind.is_realtime() {
+            // The next turn has its memory as the system gives it.
+            let _ = nix::sys::mman::munlockall();
+        }
+        Ok((!report.interrupted).then(|| turn_of(report, &collector)))
     }
 }
 
@@ -483,18 +511,31 @@ mod tests {
     }
 
     #[test]
+    fn realtime_variants_are_refused_without_permission() {
+        let refused = |kinds: &[Kind], fifo, lock_memory| {
+            let error = refuse_unpermitted(kinds, Permissions { fifo, lock_memory }).err();
+            error.map(|error| error.to_string()).unwrap_or_default()
+        };
+        let both = [Kind::Single, Kind::Realtime];
+        assert!(refused(&both, false, true).contains("`realtime`: SCHED_FIFO"));
+        assert!(refused(&both, true, false).contains("ulimit"));
+        assert_eq!(refused(&both, true, true), "");
+        assert_eq!(refused(&both[..1], false, false), "");
+    }
+
+    #[test]
     fn every_variant_has_a_name_and_its_threads() {
         for name in ["single", "multi", "round-robin", "deterministic", "realtime"] {
             let kind: Kind = name.parse().unwrap();
             assert_eq!(kind.name(), name);
         }
         assert!("fast".parse::<Kind>().unwrap_err().to_string().contains("round-robin"));
-        let Mode::MultiCore(Some(mapping)) = Kind::Realtime.mode(64, &[0, 2]).unwrap() else {
+        let Ok(Some(Mode::MultiCore(Some(mapping)))) = Kind::Realtime.mode(64, &[0, 2]) else {
             panic!("a single worker with a core of its own")
         };
         assert_eq!((mapping.default_core, mapping.lock_memory), (Some(2), true));
         assert_eq!(mapping.cores[0].priority, Some(PRIORITY));
-        let Mode::MultiCore(Some(mapping)) = Kind::MultiRealtime.mode(64, &[0, 1]).unwrap() else {
+        let Ok(Some(Mode::MultiCore(Some(mapping)))) = Kind::MultiRealtime.mode(64, &[0, 1]) else {
             panic!("a worker for each core")
         };
         assert!(mapping.cores.iter().all(|core| core.priority == Some(PRIORITY)));

@@ -5,6 +5,7 @@
 
 mod bench;
 mod calibrate;
+mod compare_results;
 mod determinism;
 mod duration;
 mod optimize;
@@ -54,6 +55,8 @@ enum Command {
     /// the hot path, and the wake-up latency that the system gives to a bare thread.
     #[command(visible_alias = "compare")]
     Bench(BenchArguments),
+    /// Show the results of `bench` side by side, of several machines, with the paper's table.
+    CompareResults(CompareResultsArguments),
     /// Search for a mapping of nodes to cores by simulation, and confirm it live.
     Optimize(optimize::OptimizeArguments),
     /// Measure, simulate, and write a page with charts, timelines and the graph; takes less than a
@@ -80,7 +83,7 @@ JSON keys of --json:
   mode, workload, n, crunch, duration_s, interrupted, wall_s, node_s, cpu_percent, rss_bytes,
   dispatched, overwritten, missed_periods, simulated_s_per_wall_s, digest, mapping,
   kpis: { sample_to_start, release_to_end, planner_period: { count, min_ns, mean_ns, p50_ns,
-          p99_ns, max_ns, std_ns }, hot_path_drops, samples, warm_up_samples, end_unknown,
+          p99_ns, p999_ns, max_ns, std_ns }, hot_path_drops, samples, warm_up_samples, end_unknown,
           without_lidar, not_recorded },
   chains: [ { name, nodes, deadline_ms, published: [ { system, mean_ms, p99_ms, max_ms } ],
               floor_ns, sample_to_start, release_to_end: { as the KPIs }, misses, lost,
@@ -165,6 +168,14 @@ struct BenchArguments {
     /// each.
     #[arg(long, value_delimiter = ',', default_value = "none")]
     middleware: Vec<Middleware>,
+    /// Add the executors of rclcpp: upstream's executables in this folder, or in the workspaces
+    /// that are sourced.
+    #[arg(long, value_name = "FOLDER")]
+    #[expect(clippy::option_option, reason = "an option whose value is optional")]
+    rclcpp: Option<Option<PathBuf>>,
+    /// The limit of the number cruncher with which those were compiled.
+    #[arg(long, value_name = "N", default_value_t = 4096)]
+    rclcpp_n: u64,
     /// The limits of the number cruncher, separated by commas.
     #[arg(
         long,
@@ -173,12 +184,12 @@ struct BenchArguments {
         value_parser = crunch_limit
     )]
     n: Vec<u64>,
-    /// The duration of each turn of each cell, simulated time in deterministic mode [default: 30s,
-    /// with --quick 3s].
+    /// The duration of each turn of each cell, simulated time in deterministic mode [default: 18s,
+    /// with --quick 2s].
     #[arg(long, value_parser = duration::nonzero)]
     duration: Option<Duration>,
-    /// The number of turns of each cell.
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    /// The number of turns of each cell. More turns give narrower intervals.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
     turns: u16,
     /// The time in which wake-ups are measured; 0s measures none [default: 10s, with --quick 2s].
     #[arg(long, value_parser = duration::any)]
@@ -195,6 +206,19 @@ struct BenchArguments {
     /// tables.
     #[arg(long, visible_alias = "json", value_name = "FILE")]
     out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A variant is compared with the same one of the first file, and within that file with its first
+variant. `faster` and `slower` mean that the 95 % interval of the ratio does not include 1.")]
+struct CompareResultsArguments {
+    /// Files that `bench --out` wrote.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Write a page with charts (HTML).
+    #[arg(long, value_name = "FILE")]
+    page: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -311,6 +335,7 @@ pub(crate) fn execute(arguments: Arguments) -> anyhow::Result<()> {
             run::run(run, verbose, quiet)
         }
         Some(Command::Bench(arguments)) => bench::bench(arguments, verbose, quiet),
+        Some(Command::CompareResults(arguments)) => compare_results::compare_results(&arguments),
         Some(Command::Busy) => bench::busy(),
         Some(Command::Optimize(arguments)) => optimize::optimize(&arguments, quiet),
         Some(Command::Report(arguments)) => report::report(&arguments, quiet),

@@ -27,6 +27,7 @@ pub mod lame;
 pub mod message;
 pub mod middleware;
 pub mod optimize;
+pub mod rclcpp;
 pub mod run;
 pub mod system;
 pub mod table;

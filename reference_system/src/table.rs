@@ -5,9 +5,11 @@
 //! one column.
 
 mod chains;
+mod results;
 mod tuning;
 
 pub use chains::render_chains;
+pub use results::render_results;
 pub use tuning::{
     render_confirmed, render_estimates, render_phases, render_side_effects, render_strategies,
     render_trade_offs,

@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod comparison;
 mod convergence;
 mod data;
 mod distribution;
@@ -23,6 +24,7 @@ mod pareto;
 mod predictions;
 pub mod published;
 pub mod results;
+mod results_page;
 mod scale;
 pub mod statistics;
 mod summary;
@@ -41,6 +43,13 @@ pub use summary::{Summary, format_ms};
 #[must_use]
 pub fn render(data: &ReportData) -> String {
     page::render(data)
+}
+
+/// Renders the page of several results side by side: one HTML file without scripts and external
+/// resources. Names in `all` are shown as the names of the results.
+#[must_use]
+pub fn render_results(all: &[comparison::Named]) -> String {
+    results_page::render(all)
 }
 
 /// Renders the first chart as an SVG file with its own styles; `None` without a measurement.

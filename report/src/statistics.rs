@@ -96,23 +96,28 @@ pub fn ratio(own: &[&[u64]], base: &[&[u64]], statistic: Statistic) -> Option<Ra
     let mut both = (own.concat(), base.concat());
     let ratio = statistic.of(&mut both.0) / statistic.of(&mut both.1);
     // Two streams: with a common one, equal series would seem to be certainly equal.
-    let mut draws = ["own", "base"].map(|name| Draws { stream: Stream::new(0, name), next: 0 });
-    let logs: Vec<f64> = (0..REPLICATES)
-        .map(|_| {
-            let [of_own, of_base] = &mut draws;
-            (of_own.replicate(&own, statistic) / of_base.replicate(&base, statistic)).ln()
-        })
-        .collect();
-    let mean = logs.iter().sum::<f64>() / logs.len() as f64;
-    let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / logs.len() as f64;
-    let freedom = own.len().min(base.len()) - 1;
-    let student = STUDENT.get(freedom - 1).copied().unwrap_or(2.2);
-    let factor = (student * variance.sqrt()).exp();
+    let [of_own, of_base] = [("own", &own), ("base", &base)].map(|(name, turns)| {
+        let mut draws = Draws { stream: Stream::new(0, name), next: 0 };
+        variance_of_log(&mut draws, turns, statistic)
+    });
+    // Welch and Satterthwaite: the degrees of freedom of a difference of two means.
+    let per = |variance: f64, turns: usize| variance.powi(2) / (turns - 1) as f64;
+    let freedom = (of_own + of_base).powi(2) / (per(of_own, own.len()) + per(of_base, base.len()));
+    let student = STUDENT.get((freedom as usize).max(1) - 1).copied().unwrap_or(2.2);
+    let factor = (student * (of_own + of_base).sqrt()).exp();
     (ratio.is_finite() && factor.is_finite()).then(|| Ratio {
         ratio,
         low: ratio / factor,
         high: ratio * factor,
     })
+}
+
+/// The variance of the logarithm of the replicates.
+fn variance_of_log(draws: &mut Draws, turns: &[&[u64]], statistic: Statistic) -> f64 {
+    let logs = (0..REPLICATES).map(|_| draws.replicate(turns, statistic).ln());
+    let logs: Vec<f64> = logs.collect();
+    let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+    logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / logs.len() as f64
 }
 
 fn nonempty<'a>(turns: &[&'a [u64]]) -> Vec<&'a [u64]> {

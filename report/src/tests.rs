@@ -10,7 +10,8 @@ use crate::published::{PEERS, PaperExecutor, paper};
 use crate::summary::format_ms;
 use crate::{
     Convergence, Definition, GraphData, GraphEdge, GraphLoop, HotPath, Latencies, Mark, Measured,
-    OptimizationData, Origin, ReportData, TimelineSection, Twin, overview_svg, render,
+    OptimizationData, Origin, ReportData, Summary, TimelineSection, Twin, overview_svg, render,
+    render_results,
 };
 
 /// An unusual name that must not break anything.
@@ -465,4 +466,46 @@ fn a_violin_reaches_from_the_shortest_to_the_longest_latency() {
     assert_eq!(points.len(), 40);
     let ends = points.iter().fold((f64::MAX, f64::MIN), |(a, b), x| (a.min(*x), b.max(*x)));
     assert_eq!(ends, (from, to));
+}
+
+#[test]
+fn several_results_stand_on_one_page_beside_the_published_table() {
+    use crate::results::{Callback, Cell, Conditions, Finding, Results, Series, Turn, WakeUp};
+    use ringspin_simulation::models::DurationHistogram;
+    let results = |scale: u64| {
+        let turn = |turn: u64| Turn {
+            latencies: vec![Series {
+                deadline_ns: Some(1),
+                ..Series::new("sample to start", (0..40).map(|n| scale * (n + turn)).collect())
+            }],
+            periods: vec![Series::new("planner period", vec![99_000_000, 101_000_000])],
+            callbacks: vec![Callback {
+                name: ODD.into(),
+                durations: DurationHistogram::of([scale]).unwrap(),
+            }],
+            watts: Some(4.5),
+            after: Conditions { throttled: Some(0x50005), ..Conditions::default() },
+            ..Turn::default()
+        };
+        let turns = [90, 91, 92].map(turn).to_vec();
+        let cell = Cell { name: ODD.into(), n: Some(64), turns, ..Cell::default() };
+        let found = Finding { found: "hot".into(), fix: "wait".into() };
+        let summary = Summary::of(&[7_000]);
+        let wake_ups = vec![WakeUp { core: 3, priority: Some(80), summary }];
+        Results { cells: vec![cell], findings: vec![found], wake_ups, ..Results::default() }
+    };
+    let page = render_results(&[("a".into(), results(1_000)), (ODD.into(), results(2_000))]);
+    let document = parsed(&page);
+    let text = text(&document);
+    for part in ["ring buffer, paper", "slower", "4.5", "0x50005", "wait", "SCHED_FIFO 80", ODD] {
+        assert!(text.contains(part), "{part}");
+    }
+    let bars = document.descendants().filter(|node| {
+        node.attribute("class")
+            .is_some_and(|class| class.contains("other") && class.contains("range"))
+    });
+    assert_eq!(bars.count(), 4, "the executors of the paper");
+    assert!(!text.contains("NaN"));
+    let alone = render_results(&[("a".into(), Results::default())]);
+    assert!(headings(&parsed(&alone)).contains(&"Latencies".to_owned()));
 }

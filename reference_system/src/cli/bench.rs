@@ -12,6 +12,7 @@ use reference_system::bench::{BenchOptions, Cell, Kind, PRIORITY, Simulation, me
 use reference_system::crunch::number_cruncher;
 use reference_system::description::total_crunches_per_second;
 use reference_system::kpi::Collector;
+use reference_system::rclcpp::peers;
 use reference_system::run::{RunOptions, RunReport, run};
 use reference_system::system::Work;
 use reference_system::table;
@@ -48,16 +49,20 @@ const BUSY_BYTES: usize = 16 << 20;
 
 pub(super) fn bench(arguments: BenchArguments, verbose: bool, quiet: bool) -> Result<()> {
     let seconds = |quick, full| Duration::from_secs(if arguments.quick { quick } else { full });
-    let duration = arguments.duration.unwrap_or(seconds(3, 30));
+    let duration = arguments.duration.unwrap_or(seconds(2, 18));
     let floor = arguments.floor.unwrap_or(seconds(2, 10));
     let mut kinds = arguments.modes;
     if arguments.realtime {
         kinds.extend([Kind::Realtime, Kind::MultiRealtime]);
     }
     kinds.extend(arguments.mapping.map(Mapping::load).transpose()?.map(Kind::Mapped));
+    if let Some(folder) = arguments.rclcpp {
+        kinds.extend(peers(folder.as_deref())?.into_iter().map(Kind::Rclcpp));
+    }
     let turns = usize::from(arguments.turns);
     let options = BenchOptions {
         middlewares: arguments.middleware,
+        rclcpp_limit: arguments.rclcpp_n,
         ..BenchOptions::new(kinds, &arguments.n, duration, turns)
     };
     let out = arguments.out.as_deref();

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{lines, program};
 
 /// Sends the signal of Ctrl-C.
-fn interrupt(child: &Child) {
+pub(crate) fn interrupt(child: &Child) {
     let id = child.id().to_string();
     assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
 }

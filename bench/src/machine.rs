@@ -105,9 +105,7 @@ impl System {
     /// The processor's name.
     #[must_use]
     pub fn processor(&self) -> Option<String> {
-        let text = self.read("proc/cpuinfo")?;
-        let line = text.lines().find(|line| line.starts_with("model name"))?;
-        Some(line.split_once(':')?.1.trim().to_owned())
+        processor_name(&self.read("proc/cpuinfo")?, std::env::consts::ARCH)
     }
 
     /// The current conditions.
@@ -192,6 +190,16 @@ impl System {
     }
 }
 
+/// The processor's name in /proc/cpuinfo, for a program of this architecture. Under an emulator the
+/// file is that of the machine below it.
+fn processor_name(cpuinfo: &str, architecture: &str) -> Option<String> {
+    let line = cpuinfo.lines().find(|line| line.starts_with("model name"))?;
+    let name = line.split_once(':')?.1.trim();
+    let is_x86 = cpuinfo.contains("vendor_id");
+    let is_emulated = is_x86 && !architecture.starts_with("x86");
+    Some(if is_emulated { format!("{architecture}, emulated on {name}") } else { name.to_owned() })
+}
+
 const CPUS: &str = "sys/devices/system/cpu";
 
 /// The firmware's word on throttling as text; `None` for none.
@@ -251,6 +259,15 @@ mod tests {
         assert_eq!(conditions.frequencies_mhz, [1500.0, 600.0], "by rising core");
         assert_eq!((conditions.temperature_c, conditions.throttled), (Some(48.312), Some(0)));
         assert_eq!(system.findings(ALL, Some(0.0)), []);
+    }
+
+    #[test]
+    fn an_emulated_processor_is_named_as_such() {
+        let cpuinfo = "processor\t: 0\nvendor_id\t: AuthenticAMD\nmodel name\t: AMD EPYC\n";
+        let name = |architecture| processor_name(cpuinfo, architecture).unwrap();
+        assert_eq!(name("x86_64"), "AMD EPYC");
+        assert_eq!(name("aarch64"), "aarch64, emulated on AMD EPYC");
+        assert_eq!(processor_name("CPU part\t: 0xd08\n", "aarch64"), None);
     }
 
     #[test]

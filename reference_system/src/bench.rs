@@ -22,7 +22,7 @@ use ringspin_report::{Definition, Summary};
 use serde::Serialize;
 
 use crate::crunch::{Calibration, DEFAULT_CRUNCH_LIMIT, calibrate_within};
-use crate::kpi::{Collector, Kpis};
+use crate::kpi::{Collector, Kpis, PLANNER_PERIOD};
 use crate::middleware::Middleware;
 use crate::optimize::{Target, quick_mapping};
 use crate::rclcpp::Peer;
@@ -35,9 +35,6 @@ const CALIBRATION_BUDGET: Duration = Duration::from_millis(50);
 /// The SCHED_FIFO priority of real-time variants: above the 50 that threads of interrupts have on a
 /// kernel with PREEMPT_RT.
 pub const PRIORITY: u8 = 80;
-
-/// The name of the planner's series of periods.
-pub(crate) const PLANNER: &str = "planner period";
 
 /// A variant of the executor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -328,7 +325,7 @@ fn turn_of(report: RunReport, collector: &Collector) -> Turn {
     let [start, end] = Definition::ALL.map(Definition::name);
     Turn {
         latencies: vec![Series::new(start, sample_to_start), Series::new(end, release_to_end)],
-        periods: vec![Series::new(PLANNER, collector.planner_periods_ns())],
+        periods: vec![Series::new(PLANNER_PERIOD, collector.planner_periods_ns())],
         wall_s: report.wall_s,
         cpu_percent: report.cpu_percent,
         rss_bytes: report.rss_bytes,
@@ -391,7 +388,7 @@ impl Cell {
         let kpis = Kpis {
             sample_to_start,
             release_to_end,
-            planner_period: summary(PLANNER),
+            planner_period: summary(PLANNER_PERIOD),
             hot_path_drops: turns.iter().map(|turn| turn.drops).sum(),
             samples: sample_to_start.count,
             ..Kpis::default()

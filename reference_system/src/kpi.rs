@@ -28,6 +28,9 @@ use crate::message::{Message4kb, TransmissionStats};
 /// Hot-path samples at the start of a run that do not count.
 pub const WARM_UP_SAMPLES: u64 = 10;
 
+/// The name of the series of the behaviour planner's periods.
+pub const PLANNER_PERIOD: &str = "planner period";
+
 /// The default capacity for latencies, and for planner starts: 1.8 h at 10 Hz.
 pub const DEFAULT_CAPACITY: usize = 65_536;
 

@@ -18,7 +18,7 @@ use ringspin_bench::results::{Series, Turn};
 use ringspin_report::Definition;
 use thiserror::Error;
 
-use crate::kpi::WARM_UP_SAMPLES;
+use crate::kpi::{PLANNER_PERIOD, WARM_UP_SAMPLES};
 
 /// The package of upstream, below `lib` of an installation.
 const PACKAGE: &str = "autoware_reference_system";
@@ -138,7 +138,7 @@ impl Peer {
         let latency = Series::new(Definition::SampleToStart.name(), log.latencies_ns);
         Ok(Some(Turn {
             latencies: vec![latency],
-            periods: vec![Series::new(crate::bench::PLANNER, log.periods_ns)],
+            periods: vec![Series::new(PLANNER_PERIOD, log.periods_ns)],
             drops: log.drops,
             wall_s: wall.as_secs_f64(),
             cpu_percent: 100.0 * cpu_ns / wall.as_nanos().max(1) as f64,

@@ -76,7 +76,7 @@ pub struct Conditions {
     pub frequencies_mhz: Vec<f64>,
     /// The temperature of the hottest sensor, in degrees Celsius.
     pub temperature_c: Option<f64>,
-    /// The firmware's word on throttling, as `vcgencmd get_throttled` shows it; 0 if there was none.
+    /// The throttling word of the firmware, as of `vcgencmd get_throttled`; 0 if there was none.
     pub throttled: Option<u32>,
 }
 

@@ -191,9 +191,9 @@ fn comparisons(out: &mut Markup, groups: &[Group], all: &[Named]) {
         return;
     }
     out.leaf("h2", &[], "Faster or slower");
-    let text = "Ratio of the figures, as 95 % interval over turns and blocks of successive samples. \
-                A dash: fewer than two turns, or too few samples. With many rows, one in twenty \
-                differs by chance.";
+    let text = "Ratio of the figures, as 95 % interval over turns and blocks of successive \
+                samples. A dash: fewer than two turns, or too few samples. With many rows, one in \
+                twenty differs by chance.";
     out.leaf("p", &[("class", &"muted")], text);
     let names = Statistic::ALL.map(Statistic::name);
     let header: Vec<&str> = ["latency", "variant", "against"].into_iter().chain(names).collect();

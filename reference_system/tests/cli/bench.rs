@@ -7,7 +7,10 @@ use serde_json::Value;
 use super::interrupt::interrupt;
 use super::{program, stdout};
 
-const SHORT: &str = "bench --modes single,multi,deterministic --duration 200ms --floor 5ms --quiet";
+const SHORT: &str = "bench --duration 200ms --floor 5ms --quiet";
+
+/// The modes without a search for a mapping.
+const TWO: &str = "--modes single,deterministic --n 3";
 
 fn bench(options: &str) -> String {
     stdout(&format!("{SHORT} {options}").split(' ').collect::<Vec<_>>())
@@ -23,7 +26,10 @@ fn turns(results: &Value) -> Vec<(u64, String, usize)> {
 
 #[test]
 fn results_have_the_machine_the_floor_and_a_cell_for_each_variant_and_n() {
-    let results: Value = serde_json::from_str(&bench("--n 64,3 --turns 2 --out -")).unwrap();
+    let results: Value = serde_json::from_str(&bench(
+        "--modes single,multi,deterministic --n 64,3 --turns 2 --out -",
+    ))
+    .unwrap();
     let expected =
         [(3, "single"), (3, "multi"), (3, "deterministic"), (64, "single"), (64, "multi")];
     assert_eq!(turns(&results), expected.map(|(n, name)| (n, name.to_owned(), 2)));
@@ -42,7 +48,7 @@ fn results_have_the_machine_the_floor_and_a_cell_for_each_variant_and_n() {
 
 #[test]
 fn a_benchmark_prints_its_tables() {
-    let text = bench("--n 64 --turns 1");
+    let text = bench("--modes single,multi,deterministic --n 64 --turns 1");
     let parts = ["single", "multi", "0 ms by construction", "*rclcpp events, intra-process"];
     for part in parts.into_iter().chain(["floor", "normal"]) {
         assert!(text.contains(part), "{part}: {text}");
@@ -57,17 +63,17 @@ fn the_same_file_is_continued_and_kept_when_the_disk_is_full() {
     let file = path.to_str().unwrap();
     let read =
         || -> Value { serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap() };
-    bench(&format!("--n 3 --turns 1 --out {file}"));
+    bench(&format!("{TWO} --turns 1 --out {file}"));
     let first = read();
-    bench(&format!("--n 3 --turns 2 --load 1 --out {file}.load"));
+    bench(&format!("{TWO} --turns 2 --load 1 --out {file}.load"));
     // Another load is another measurement.
     let refused =
-        program(&format!("{SHORT} --n 3 --load 1 --out {file}").split(' ').collect::<Vec<_>>())
+        program(&format!("{SHORT} {TWO} --load 1 --out {file}").split(' ').collect::<Vec<_>>())
             .output()
             .unwrap();
     assert!(String::from_utf8_lossy(&refused.stderr).contains("another load"));
     assert_eq!(read(), first);
-    bench(&format!("--n 3 --turns 2 --out {file}"));
+    bench(&format!("{TWO} --turns 2 --out {file}"));
     let second = read();
     let page = folder.path().join("page.html");
     let compared = ["compare-results", file, file, "--page", page.to_str().unwrap()];
@@ -78,7 +84,7 @@ fn the_same_file_is_continued_and_kept_when_the_disk_is_full() {
     assert_eq!(second["cells"][0]["turns"][0], first["cells"][0]["turns"][0]);
     assert_eq!(second["wake_ups"], first["wake_ups"]);
     // A file of 4 KiB at most, as on a full disk; the signal of it would end the process.
-    let line = format!("trap '' XFSZ; ulimit -f 4; exec \"$@\" --n 3 --turns 3 --out {file}");
+    let line = format!("trap '' XFSZ; ulimit -f 4; exec \"$@\" {TWO} --turns 3 --out {file}");
     let mut shell = std::process::Command::new("sh");
     shell.args(["-c", &line, "sh", env!("CARGO_BIN_EXE_reference-system")]);
     let full = shell.args(SHORT.split(' ')).stdin(Stdio::null()).output().unwrap();

@@ -98,8 +98,8 @@ impl World {
         self.steps.load(Ordering::Relaxed)
     }
 
-    /// The number that the operating system gave the thread that runs; zero while one hands over, or
-    /// works for another world.
+    /// The number that the operating system gave the thread that runs; zero while one hands over,
+    /// or works for another world.
     pub(crate) fn running(&self) -> i32 {
         self.running.load(Ordering::Relaxed)
     }

@@ -54,8 +54,8 @@ fn node_whose_threads_publish_is_the_same_in_a_hundred_runs() {
     assert_eq!(digest, again);
 }
 
-/// The thread that calls the job waits for another one of the job's world, for more real time than a
-/// thread may wait in a world.
+/// The thread that calls the job waits for another one of the job's world, for more real time than
+/// a thread may wait in a world.
 #[test]
 fn run_of_a_job_may_take_longer_than_a_thread_may_be_blocked() {
     let computes = |graph: &Graph| -> Result<(), BoxError> {

@@ -285,13 +285,17 @@ fn readers() {
         for n in 0..3 {
             // SAFETY: as before.
             scope.spawn(move || unsafe {
+                let real = after(libc::CLOCK_REALTIME, 1);
+                log(pthread_rwlock_timedrdlock(LOCK.get(), &raw const real));
+                let (time, clock) = (after(libc::CLOCK_MONOTONIC, 1), libc::CLOCK_MONOTONIC);
+                log(pthread_rwlock_clockrdlock(LOCK.get(), clock, &raw const time));
                 libc::pthread_rwlock_rdlock(LOCK.get());
                 log(format!("{n} reads"));
                 thread::sleep(2 * MILLI);
                 libc::pthread_rwlock_unlock(LOCK.get());
             });
         }
-        thread::sleep(MILLI);
+        thread::sleep(3 * MILLI);
         // SAFETY: as before; this thread has it.
         unsafe { libc::pthread_rwlock_unlock(LOCK.get()) };
     });

@@ -346,6 +346,8 @@ fn hash_order() {
 /// Heaps and stacks of threads, some of which end at any time, and others take their places.
 fn addresses() {
     static LIVING: AtomicU32 = AtomicU32::new(0);
+    let on_first_stack = 0;
+    log(format!("{:p}", &raw const on_first_stack));
     for round in 0..20 {
         for n in 0..8 {
             LIVING.fetch_add(1, Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! Promises that r2r 0.9.7 does not keep: `scripts/test-r2r live` runs this file on it as well, where
+//! Promises that r2r 0.9.7 does not keep: `scripts/compare-r2r` runs this file on it as well, where
 //! each test has to fail.
 
 use futures::{FutureExt, StreamExt};

@@ -76,14 +76,14 @@ pub(super) fn bench(arguments: BenchArguments, verbose: bool, quiet: bool) -> Re
     }
     let listener = listen_for_ctrl_c()?;
     results.findings = findings(quiet);
+    let keep = |results: &Results| file.map_or(Ok(()), |path| save(results, path));
+    // A file that cannot be written fails before any measurement.
+    keep(&results)?;
     let _busy = Busy::start(threads)?;
     if results.wake_ups.is_empty() && !floor.is_zero() {
         let stop = listener.stop_handle();
         results.wake_ups = wake_ups(&allowed_cores(), &[None, Some(PRIORITY)], floor, &stop);
     }
-    let keep = |results: &Results| file.map_or(Ok(()), |path| save(results, path));
-    // A file that cannot be written fails before any measurement.
-    keep(&results)?;
     let measured = measure_with(&options, &mut results, &listener, quiet, Duration::ZERO, keep);
     if to_stdout {
         output::print(&(serde_json::to_string_pretty(&results)? + "\n"))?;

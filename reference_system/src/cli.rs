@@ -32,7 +32,7 @@ const CRUNCH_LIMIT_MAX: u64 = 100_000;
 
 /// The Autoware reference system (24 nodes) on ringspin: run it, measure it, compare the modes.
 ///
-/// Without a command: a comparison of about a minute, then two runs in deterministic mode with
+/// Without a command: a comparison of a minute and a half, then two runs in deterministic mode with
 /// their digests.
 #[derive(Debug, Parser)]
 #[command(name = "reference-system", version)]

@@ -1,6 +1,6 @@
 //! Recording of latencies and processor time, and the table of results.
 
-use reference_system::process::CpuMeter;
+use ringspin_bench::process::CpuMeter;
 use ringspin_report::Summary;
 use serde_json::{Value, json};
 use std::sync::OnceLock;

@@ -15,7 +15,7 @@ use reference_system::crunch::number_cruncher;
 use reference_system::description::{AUTOWARE, Connection, Kind, NodeDescription};
 use reference_system::kpi::Collector;
 use reference_system::message::{Message4kb, NodeName};
-use reference_system::process::CpuMeter;
+use ringspin_bench::process::CpuMeter;
 use serde_json::Value;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

@@ -3,7 +3,7 @@
 use crate::measure::BoxError;
 use futures::executor::LocalPool;
 use futures::task::LocalSpawnExt;
-use reference_system::process::CpuMeter;
+use ringspin_bench::process::CpuMeter;
 use ringspin_modes::Executor;
 use ringspin_ros2::Ros2;
 use serde_json::{Value, json};

@@ -46,6 +46,26 @@ fn a_stream_that_is_full_keeps_the_newest_message() -> Result {
 }
 
 #[test]
+fn one_spin_takes_all_that_has_come() -> Result {
+    let mut node = node("several")?;
+    let mut messages = node.subscribe::<Int32>("several/numbers", QosProfile::default())?;
+    let publisher = node.create_publisher::<Int32>("several/numbers", QosProfile::default())?;
+    wait_for_subscription(&mut node, &publisher)?;
+    let mut most = 0;
+    // So often in vain only where a spin takes one message.
+    for _ in 0..100 {
+        for data in 0..5 {
+            publisher.publish(&Int32 { data })?;
+        }
+        node.spin_once(STEP);
+        let taken = std::iter::from_fn(|| messages.next().now_or_never().flatten()).count();
+        most = most.max(taken);
+    }
+    assert!(most > 1, "at most {most} message after a spin");
+    Ok(())
+}
+
+#[test]
 fn a_node_that_only_publishes_waits_in_spin_once() -> Result {
     let mut node = node("waits")?;
     let _publisher = node.create_publisher::<Int32>("waits/numbers", QosProfile::default())?;

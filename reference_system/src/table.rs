@@ -143,9 +143,9 @@ pub fn render_beside_published(cells: &[Cell]) -> String {
         return String::new();
     }
     let source = wrapped(&format!(
-        "Sample to start in ms, messages within the process; *published: {}. Times depend on the \
-         machine: compare multiples of the floor, 4 crunches on the machine of the row. Figures \
-         through Fast DDS: docs/benchmarks.md.",
+        "Sample to start in ms; *published, messages within the process: {}. Times depend on the \
+         machine: compare multiples of the floor, 4 crunches on the machine of the row. Published \
+         figures through Fast DDS: docs/benchmarks.md.",
         published::PEERS_SOURCE
     ));
     format!("{source}{}\n", text(&table))

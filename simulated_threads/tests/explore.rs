@@ -165,6 +165,17 @@ fn timeout_at_the_instant_of_the_answer() {
     assert!(found.failure.contains("the server did not answer"), "{found}");
 }
 
+/// Every second run has priorities. Where they stay as they are, no thread loses its turn before it
+/// waits, and no update is lost.
+#[test]
+fn priorities_of_threads_change_within_a_run() {
+    let runs = |seed| match (Settings { seed, ..Settings::default() }).explore(RUNS, lost_update) {
+        Err(ExploreError::Found(found)) => found.runs,
+        other => panic!("not found in {RUNS} runs: {other:?}"),
+    };
+    assert!((0..16).any(|seed| runs(seed) % 2 == 0));
+}
+
 #[test]
 fn correct_program_passes_every_order() {
     let correct = || {

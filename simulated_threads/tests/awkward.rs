@@ -152,6 +152,9 @@ fn settings_in_the_environment_are_used() {
     assert!(shown.contains("main: 7\n") && shown.contains("7 processors, on 0"), "{shown}");
     let random = |seed| text(&run("c-random", &[("RINGSPIN_SEED", seed)]).stdout);
     assert_ne!(random("1"), random("2"));
+    let ended = run("forever", &[("RINGSPIN_DURATION", "0.0025")]);
+    assert!(ended.status.success());
+    assert!(text(&ended.stderr).contains("ringspin: 0.002500000 s of simulated time"), "{ended:?}");
     let real = run("machine", &[("RINGSPIN_THREADS", "real")]);
     assert_eq!(text(&real.stderr), "");
     assert!(!text(&real.stdout).contains("tv_sec: 0"));

@@ -539,6 +539,24 @@ fn poll() {
         log(__poll_chk(ptr::null_mut(), 0, 3, 0));
         log(__ppoll_chk(ptr::null_mut(), 0, &raw const timeout, ptr::null(), 0));
     }
+    // A thread that is always ready does not keep another one from its descriptor.
+    let (read, write) = pipe();
+    let is_seen = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut asked = libc::pollfd { fd: read, events: libc::POLLIN, revents: 0 };
+            // SAFETY: one descriptor.
+            unsafe { libc::poll(&raw mut asked, 1, -1) };
+            is_seen.store(true, Ordering::SeqCst);
+        });
+        thread::yield_now();
+        // SAFETY: one byte.
+        unsafe { libc::write(write, c"x".as_ptr().cast(), 1) };
+        while !is_seen.load(Ordering::SeqCst) {
+            thread::yield_now();
+        }
+    });
+    log("seen");
 }
 
 fn select() {

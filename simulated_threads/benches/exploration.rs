@@ -80,14 +80,17 @@ programs!(ordinary, std, {
 });
 programs!(shuttles, shuttle, {});
 
-/// An answer that comes at the instant of the timeout: for Shuttle, no time passes.
+/// An answer that comes at the instant of the timeout: usually the server is first. For Shuttle, no
+/// time passes.
 fn missed_timeout() {
     let pause = Duration::from_millis(50);
     let (answer, received) = mpsc::channel();
     let server = thread::spawn(move || {
+        answer.send(0).unwrap(); // it begins
         thread::sleep(pause);
         let _ = answer.send(7);
     });
+    assert_eq!(received.recv(), Ok(0));
     assert_eq!(received.recv_timeout(pause), Ok(7), "the server did not answer");
     server.join().unwrap();
 }

@@ -3,6 +3,7 @@
 //! Each one is defined here under its own name, so that the linker takes it instead of libc's. For
 //! a thread of a world it asks the world; for any other thread it calls the original.
 
+mod c11;
 mod clock;
 mod descriptors;
 mod futex;
@@ -54,6 +55,7 @@ type Definition = (&'static str, *const ());
 pub(crate) fn not_called() -> Option<&'static str> {
     let all = [
         &[("syscall\0", futex::syscall as *const ())],
+        c11::DEFINITIONS,
         clock::DEFINITIONS,
         descriptors::DEFINITIONS,
         locks::DEFINITIONS,

@@ -8,7 +8,8 @@ use std::fmt;
 #[derive(Clone, Debug)]
 pub struct Stuck {
     now: Nanos,
-    is_livelock: bool,
+    /// How many times threads ran at this instant, if that is why.
+    switches: Option<u64>,
     threads: Vec<Waiting>,
 }
 
@@ -22,8 +23,8 @@ pub(crate) struct Waiting {
 }
 
 impl Stuck {
-    pub(crate) fn new(now: Nanos, is_livelock: bool, threads: Vec<Waiting>) -> Self {
-        Self { now, is_livelock, threads }
+    pub(crate) fn new(now: Nanos, switches: Option<u64>, threads: Vec<Waiting>) -> Self {
+        Self { now, switches, threads }
     }
 
     /// The threads, by the numbers of the operating system, that have started.
@@ -35,13 +36,14 @@ impl Stuck {
 impl fmt::Display for Stuck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let time = Seconds(self.now);
-        match self.is_livelock {
-            true => write!(
+        match self.switches {
+            Some(max) => write!(
                 f,
-                "time does not go on at {time}: ten million times a thread ran at this instant, \
-                 and none waits for a time"
+                "time does not go on at {time}: threads ran {max} times at this instant; a loop \
+                 that waits must sleep; for more work at one instant set \
+                 RINGSPIN_INSTANT_SWITCHES_MAX"
             ),
-            false => write!(f, "deadlock at {time}: every thread waits, and none for a time"),
+            None => write!(f, "deadlock at {time}: every thread waits, and none for a time"),
         }?;
         for Waiting { thread, wait, .. } in &self.threads {
             write!(f, "\n  {thread} {wait}")?;

@@ -94,6 +94,10 @@ impl SimulatedThreads for Worlds {
         own().0.note(digest);
     }
 
+    fn choices(&self) -> u64 {
+        current().map_or(0, |(world, _)| world.choices().made)
+    }
+
     fn deviations(&self) -> Vec<ThreadDeviation> {
         current().map(|(world, _)| world.choices().taken).unwrap_or_default()
     }

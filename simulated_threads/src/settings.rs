@@ -35,10 +35,14 @@ pub struct Settings {
     pub blocked_max: Duration,
     /// How long, in real time, a thread may run between two calls that a world sees.
     pub busy_max: Duration,
+    /// How many times threads may run at one instant. More is reported as a loop: its threads wake
+    /// each other, and time does not go on.
+    pub instant_switches_max: u64,
 }
 
 impl Default for Settings {
-    /// Seed 0, in 1970, no end, two processors, no sockets; blocked for 3 s, busy for 60 s.
+    /// Seed 0, in 1970, no end, two processors, no sockets; blocked for 3 s, busy for 60 s, ten
+    /// million switches at an instant.
     fn default() -> Self {
         Self {
             seed: 0,
@@ -48,6 +52,7 @@ impl Default for Settings {
             allows_sockets: false,
             blocked_max: Duration::from_secs(3),
             busy_max: Duration::from_secs(60),
+            instant_switches_max: 10_000_000,
         }
     }
 }
@@ -64,6 +69,7 @@ impl Settings {
     /// | `RINGSPIN_SOCKETS` | [`allows_sockets`](Self::allows_sockets): `allow` or `refuse` |
     /// | `RINGSPIN_BLOCKED_MAX_MS` | [`blocked_max`](Self::blocked_max), in milliseconds |
     /// | `RINGSPIN_BUSY_MAX_MS` | [`busy_max`](Self::busy_max), in milliseconds |
+    /// | `RINGSPIN_INSTANT_SWITCHES_MAX` | [`instant_switches_max`](Self::instant_switches_max) |
     ///
     /// # Errors
     /// In words, with the variable whose value is none.
@@ -91,6 +97,10 @@ impl Settings {
                 "refuse" => false,
                 _ => return None,
             };
+            Some(())
+        })?;
+        read("RINGSPIN_INSTANT_SWITCHES_MAX", "a whole number", |text| {
+            settings.instant_switches_max = text.parse().ok()?;
             Some(())
         })?;
         let limits = [

@@ -407,8 +407,9 @@ impl World {
         loop {
             if let Some(next) = state.take_next(self.now()) {
                 add_one(&self.switches);
-                if state.is_livelock() {
-                    return self.stop(state, true);
+                let max = self.settings.instant_switches_max;
+                if state.instant_switches() > max {
+                    return self.stop(state, Some(max));
                 }
                 self.trace(&state.seat(next).thread);
                 return Some(state.seat(next).turn.clone());
@@ -429,18 +430,18 @@ impl World {
                     state.expire(deadline);
                 }
                 None if state.tell_idle() => {}
-                None => return self.stop(state, false),
+                None => return self.stop(state, None),
             }
         }
     }
 
-    /// No thread runs any more.
-    fn stop(&self, state: MutexGuard<'_, State>, is_livelock: bool) -> Option<Arc<Turn>> {
+    /// No thread runs any more: each waits, or they ran more than so many times at this instant.
+    fn stop(&self, state: MutexGuard<'_, State>, switches: Option<u64>) -> Option<Arc<Turn>> {
         let threads = state.threads();
         drop(state); // the report may be written to a file
         // None is to be watched any more: a report with backtraces takes its time.
         self.running.store(0, Ordering::Relaxed);
-        (self.on_stuck)(Stuck::new(self.now(), is_livelock, threads));
+        (self.on_stuck)(Stuck::new(self.now(), switches, threads));
         None
     }
 }

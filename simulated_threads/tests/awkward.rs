@@ -109,6 +109,24 @@ fn deadlock_names_each_thread_and_where_it_waits() {
 }
 
 #[test]
+fn loop_of_threads_that_wake_each_other_is_named() {
+    let run = |max| {
+        let mut run = program("relay");
+        run.arg("1000").env("RINGSPIN_INSTANT_SWITCHES_MAX", max).output().unwrap()
+    };
+    let errors = text(&run("500").stderr);
+    let expected = "time does not go on at 0.000000000 s: threads ran 500 times at this instant; a \
+                    loop that waits must sleep; for more work at one instant set RINGSPIN_INSTANT_";
+    assert!(errors.contains(expected), "{errors}");
+    assert!(errors.contains("thread 0 (\"main\") waits for a lock, a channel"), "{errors}");
+    assert!(run("2000").status.success());
+    // More switches in all, but few at each instant.
+    let mut other = program("sensors");
+    let other = other.args(["100", "3"]).env("RINGSPIN_INSTANT_SWITCHES_MAX", "10");
+    assert!(other.output().unwrap().status.success());
+}
+
+#[test]
 fn bad_values_in_the_environment_are_named() {
     for (name, value, expected) in [
         ("RINGSPIN_MODE", "determinstic", "use `single`, `multi` or `deterministic`"),
@@ -120,6 +138,7 @@ fn bad_values_in_the_environment_are_named() {
         ("RINGSPIN_SOCKETS", "yes", "use `allow` or `refuse`"),
         ("RINGSPIN_BLOCKED_MAX_MS", "3 s", "use a number of milliseconds"),
         ("RINGSPIN_BUSY_MAX_MS", "", "use a number of milliseconds"),
+        ("RINGSPIN_INSTANT_SWITCHES_MAX", "1e6", "use a whole number"),
     ] {
         assert_ends("machine", &[(name, value)], &[&format!("{name} is {value:?}: {expected}")]);
     }
@@ -133,6 +152,9 @@ fn settings_in_the_environment_are_used() {
     assert!(shown.contains("main: 7\n") && shown.contains("7 processors, on 0"), "{shown}");
     let random = |seed| text(&run("c-random", &[("RINGSPIN_SEED", seed)]).stdout);
     assert_ne!(random("1"), random("2"));
+    let ended = run("forever", &[("RINGSPIN_DURATION", "0.0025")]);
+    assert!(ended.status.success());
+    assert!(text(&ended.stderr).contains("ringspin: 0.002500000 s of simulated time"), "{ended:?}");
     let real = run("machine", &[("RINGSPIN_THREADS", "real")]);
     assert_eq!(text(&real.stderr), "");
     assert!(!text(&real.stdout).contains("tv_sec: 0"));

@@ -162,6 +162,23 @@ fn later_start_of_a_simulation_is_waited_for() {
 }
 
 #[test]
+fn the_digest_of_a_world_has_the_time_and_the_thread_of_each_switch() {
+    let digest = |pauses: [u32; 2]| {
+        let sleep = move || {
+            for pause in pauses {
+                thread::spawn(move || thread::sleep(pause * MILLI));
+            }
+            thread::sleep(10 * MILLI);
+            progress().unwrap().digest
+        };
+        run(sleep).unwrap()
+    };
+    assert_eq!(digest([1, 2]), digest([1, 2]));
+    assert_ne!(digest([1, 2]), digest([1, 3]));
+    assert_ne!(digest([1, 2]), digest([2, 1]));
+}
+
+#[test]
 fn the_digest_of_a_world_has_that_of_its_executor() {
     let published = |value: u32| {
         let digest = move || {

@@ -2,7 +2,7 @@
 
 use ringspin_executor::{BoxError, Graph, Message, Publisher, QoS};
 use ringspin_simulated_threads::{Settings, Stuck, real_time, run};
-use ringspin_simulation::{Exploration, ExploreError, Job};
+use ringspin_simulation::{Exploration, ExploreError, Job, Order};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
@@ -52,6 +52,20 @@ fn node_whose_threads_publish_is_the_same_in_a_hundred_runs() {
     let again =
         in_world(|| Job::new(sensor).run_for(Duration::from_secs(3)).run().unwrap().digest());
     assert_eq!(digest, again);
+}
+
+#[test]
+fn digest_of_a_job_has_the_switches_of_its_threads() {
+    let digest = |pause: u32| {
+        let sleeps = move |graph: &Graph| -> Result<(), BoxError> {
+            graph.create_node("node", ())?;
+            thread::spawn(move || thread::sleep(pause * MILLI));
+            Ok(())
+        };
+        run(move || Job::new(sleeps).run_for(5 * MILLI).run().unwrap().digest()).unwrap()
+    };
+    assert_eq!(digest(1), digest(1));
+    assert_ne!(digest(1), digest(2));
 }
 
 /// The thread that calls the job waits for another one of the job's world, for more real time than
@@ -111,6 +125,9 @@ fn race_of_a_jobs_threads_is_found_shrunk_and_repeated() {
         let Err(ExploreError::Found(again)) = job.try_schedule(&found.schedule) else {
             panic!("not repeated");
         };
+        // Of threads with priorities, one must lose its turn though it could go on.
+        let pct = Exploration { order: Order::Pct { depth: 3 }, ..Exploration::default() };
+        assert!(matches!(job.explore(&pct), Err(ExploreError::Found(_))));
         (found, again)
     });
     assert!(found.failure.ends_with("1 counted"), "{found}");

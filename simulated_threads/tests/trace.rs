@@ -110,3 +110,32 @@ fn trace_that_cannot_be_opened_is_named() {
     let both = program("sensors").envs(both).output().unwrap();
     assert!(errors(&both).contains("use the path of a file, and one of RINGSPIN_TRACE, RINGSPIN"));
 }
+
+/// Whether a program has as much memory after so many switches as after a tenth of them, but for
+/// some pages: without a trace, and with one.
+fn memory_stays_flat(switches: &str) {
+    let file = File::new(&format!("relay-{switches}"));
+    let traced = [("RINGSPIN_TRACE", &file.0)];
+    for trace in [&traced[1..], &traced] {
+        let relay = program("relay").arg(switches).envs(trace.iter().copied()).output().unwrap();
+        let lines = String::from_utf8(relay.stdout).unwrap();
+        let resident =
+            lines.lines().filter_map(|line| line.split_once("VmRSS:")?.1.split_once("kB"));
+        let kibibytes: Vec<u64> = resident.map(|(size, _)| size.trim().parse().unwrap()).collect();
+        println!("{kibibytes:?} KiB after a tenth of {switches} switches and after all: {trace:?}");
+        assert!(kibibytes.len() == 2 && kibibytes[1] < kibibytes[0] + 128, "{lines}");
+    }
+    let lines = std::fs::read(&file.0).unwrap().iter().filter(|byte| **byte == b'\n').count();
+    assert!(lines >= switches.parse().unwrap(), "{lines} lines of the trace");
+}
+
+#[test]
+fn memory_does_not_grow_with_switches() {
+    memory_stays_flat("20000");
+}
+
+#[test]
+#[ignore = "slow: a million switches, twice"]
+fn slow_memory_does_not_grow_with_a_million_switches() {
+    memory_stays_flat("1000000");
+}

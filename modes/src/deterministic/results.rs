@@ -136,9 +136,10 @@ impl Sequencer {
         overruns.iter().map(|(id, count)| (info.name_of(id), *count)).collect()
     }
 
-    /// The number of choices in the run so far.
+    /// The number of choices in the run so far, among events and among threads.
     pub fn choices(&self) -> u64 {
-        self.breaker.as_ref().map_or(0, Breaker::choices)
+        let events = self.breaker.as_ref().map_or(0, Breaker::choices);
+        events + self.threads.map_or(0, |threads| threads.choices())
     }
 
     /// Drops what is the user's, each part on its own; returns the drops that panicked. The run is

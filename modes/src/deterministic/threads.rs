@@ -86,6 +86,10 @@ pub trait SimulatedThreads: Send + Sync {
     /// [that](Self::digest) of the threads.
     fn note(&self, digest: u64);
 
+    /// How often so far the next thread was chosen among several; zero if they run in the order in
+    /// which they became ready.
+    fn choices(&self) -> u64;
+
     /// How the order of threads deviated so far from that in which they became ready.
     fn deviations(&self) -> Vec<ThreadDeviation>;
 

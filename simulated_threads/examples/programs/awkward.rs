@@ -2,6 +2,7 @@
 
 use crate::{MILLI, Program, log};
 use libc::c_int;
+use ringspin_simulated_threads::progress;
 use std::io::Read;
 use std::net::UdpSocket;
 use std::process::{Command, Stdio};
@@ -19,6 +20,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
     ("deadlock", deadlock),
     ("c-deadlock", c_deadlock),
     ("channel", channel),
+    ("relay", relay),
     ("output", output),
     ("forever", forever),
     ("signals", signals),
@@ -129,6 +131,22 @@ fn channel() {
         let (_sender, receiver) = mpsc::channel::<()>();
         let _ = receiver.recv();
     });
+}
+
+/// Two threads that hand over to each other, at one instant, as often as the second argument says;
+/// the resident memory after a tenth of that, and after all.
+fn relay() {
+    let switches: u64 = std::env::args().nth(2).unwrap().parse().unwrap();
+    let ((there, received), (back, answers)) = (mpsc::channel(), mpsc::channel());
+    thread::spawn(move || received.iter().try_for_each(|()| back.send(())));
+    for until in [switches / 10, switches] {
+        while progress().unwrap().switches < until {
+            there.send(()).unwrap();
+            answers.recv().unwrap();
+        }
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        log(status.lines().find(|line| line.starts_with("VmRSS")).unwrap());
+    }
 }
 
 /// More than a pipe holds.

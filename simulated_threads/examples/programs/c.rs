@@ -20,6 +20,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
     ("c-once", once),
     ("c-spin", spin),
     ("c-join", join),
+    ("c11", c11),
     ("c-poll", poll),
     ("c-select", select),
     ("c-counters", counters),
@@ -59,6 +60,15 @@ unsafe extern "C" {
         time: *const timespec,
     ) -> c_int;
     fn sem_clockwait(semaphore: *mut libc::sem_t, clock: c_int, time: *const timespec) -> c_int;
+    fn __poll_chk(all: *mut libc::pollfd, n: libc::nfds_t, millis: c_int, bytes: usize) -> c_int;
+    fn __ppoll_chk(
+        all: *mut libc::pollfd,
+        count: libc::nfds_t,
+        timeout: *const timespec,
+        signals: *const libc::sigset_t,
+        bytes: usize,
+    ) -> c_int;
+    fn __read_chk(descriptor: c_int, place: *mut c_void, count: usize, bytes: usize) -> isize;
     fn pthread_clockjoin_np(
         t: pthread_t,
         r: *mut *mut c_void,
@@ -237,8 +247,12 @@ fn condition_clocks() {
             let condition = &raw mut condition;
             log(pthread_cond_clockwait(condition, MUTEX.get(), clock, &raw const time));
         }
-        libc::pthread_mutex_unlock(MUTEX.get());
         libc::pthread_cond_destroy(&raw mut condition);
+        // Another one in its place, with the usual clock.
+        condition = libc::PTHREAD_COND_INITIALIZER;
+        let time = after(libc::CLOCK_REALTIME, 5);
+        log(libc::pthread_cond_timedwait(&raw mut condition, MUTEX.get(), &raw const time));
+        libc::pthread_mutex_unlock(MUTEX.get());
     }
 }
 
@@ -314,10 +328,10 @@ fn semaphore() {
                 let get = || semaphore.get().cast::<libc::sem_t>();
                 let real = after(libc::CLOCK_REALTIME, n);
                 let monotonic = after(libc::CLOCK_MONOTONIC, n + 1);
-                let late = libc::sem_timedwait(get(), &raw const real);
-                let later = sem_clockwait(get(), libc::CLOCK_MONOTONIC, &raw const monotonic);
+                log(format!("{n}: {}", libc::sem_timedwait(get(), &raw const real)));
+                let clock = libc::CLOCK_MONOTONIC;
+                log(format!("{n}: {}", sem_clockwait(get(), clock, &raw const monotonic)));
                 libc::sem_wait(get());
-                log(format!("{n}: {late} {later}"));
             });
         }
         for _ in 0..15 {
@@ -420,6 +434,80 @@ fn join() {
     thread::sleep(10 * MILLI);
 }
 
+unsafe extern "C" {
+    fn thrd_create(
+        thread: *mut pthread_t,
+        routine: extern "C" fn(*mut c_void) -> c_int,
+        argument: *mut c_void,
+    ) -> c_int;
+    fn thrd_join(thread: pthread_t, result: *mut c_int) -> c_int;
+    fn thrd_sleep(time: *const timespec, left: *mut timespec) -> c_int;
+    fn thrd_yield();
+    fn call_once(control: *mut c_int, routine: extern "C" fn());
+    fn mtx_lock(mutex: *mut libc::pthread_mutex_t) -> c_int;
+    fn mtx_timedlock(mutex: *mut libc::pthread_mutex_t, time: *const timespec) -> c_int;
+    fn mtx_unlock(mutex: *mut libc::pthread_mutex_t) -> c_int;
+    fn cnd_wait(c: *mut libc::pthread_cond_t, mutex: *mut libc::pthread_mutex_t) -> c_int;
+    fn cnd_timedwait(
+        condition: *mut libc::pthread_cond_t,
+        mutex: *mut libc::pthread_mutex_t,
+        time: *const timespec,
+    ) -> c_int;
+    fn cnd_signal(condition: *mut libc::pthread_cond_t) -> c_int;
+    fn cnd_broadcast(condition: *mut libc::pthread_cond_t) -> c_int;
+}
+
+/// The functions of C11, whose threads share a mutex and a condition variable.
+fn c11() {
+    static ONCE: Shared<c_int> = Shared::new(0);
+    const SHORT: timespec = timespec { tv_sec: 0, tv_nsec: 2_000_000 };
+    extern "C" fn first() {
+        // SAFETY: a time.
+        log(unsafe { thrd_sleep(&SHORT, ptr::null_mut()) });
+    }
+    extern "C" fn work(n: *mut c_void) -> c_int {
+        let n = n.addr() as c_int;
+        // SAFETY: what all share lives as long as the process.
+        unsafe {
+            call_once(ONCE.get(), first);
+            if n == 1 {
+                thrd_yield();
+            }
+            log(format!("{n} begins"));
+            mtx_lock(MUTEX.get());
+            thrd_sleep(&SHORT, ptr::null_mut());
+            log(format!("{n} woken: {}", cnd_wait(CONDITION.get(), MUTEX.get())));
+            let time = after(libc::CLOCK_REALTIME, 1);
+            log(cnd_timedwait(CONDITION.get(), MUTEX.get(), &raw const time));
+            thrd_sleep(&SHORT, ptr::null_mut());
+            log(format!("{n} ends: {}", mtx_unlock(MUTEX.get())));
+        }
+        -n
+    }
+    // SAFETY: as above; each thread is joined once.
+    unsafe {
+        let threads = [1, 2, 3].map(|n: usize| {
+            let mut thread = 0;
+            log(thrd_create(&raw mut thread, work, ptr::without_provenance_mut(n)));
+            thread
+        });
+        let bad = timespec { tv_sec: 0, tv_nsec: -1 };
+        log(thrd_sleep(&raw const bad, ptr::null_mut()));
+        thrd_sleep(&timespec { tv_sec: 0, tv_nsec: 5_500_000 }, ptr::null_mut());
+        let time = after(libc::CLOCK_REALTIME, 1);
+        log(mtx_timedlock(MUTEX.get(), &raw const time));
+        thrd_sleep(&SHORT, ptr::null_mut());
+        log(cnd_signal(CONDITION.get()));
+        thrd_sleep(&SHORT, ptr::null_mut());
+        log(cnd_broadcast(CONDITION.get()));
+        for thread in threads {
+            let mut result = 0;
+            let error = thrd_join(thread, &raw mut result);
+            log(format!("{error} {result}"));
+        }
+    }
+}
+
 fn pipe() -> (c_int, c_int) {
     let mut ends = [0; 2];
     // SAFETY: two places.
@@ -448,7 +536,27 @@ fn poll() {
         log(libc::poll(&raw mut asked, 1, -1));
         log(asked.revents);
         log(libc::poll(ptr::null_mut(), 0, 4));
+        log(__poll_chk(ptr::null_mut(), 0, 3, 0));
+        log(__ppoll_chk(ptr::null_mut(), 0, &raw const timeout, ptr::null(), 0));
     }
+    // A thread that is always ready does not keep another one from its descriptor.
+    let (read, write) = pipe();
+    let is_seen = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut asked = libc::pollfd { fd: read, events: libc::POLLIN, revents: 0 };
+            // SAFETY: one descriptor.
+            unsafe { libc::poll(&raw mut asked, 1, -1) };
+            is_seen.store(true, Ordering::SeqCst);
+        });
+        thread::yield_now();
+        // SAFETY: one byte.
+        unsafe { libc::write(write, c"x".as_ptr().cast(), 1) };
+        while !is_seen.load(Ordering::SeqCst) {
+            thread::yield_now();
+        }
+    });
+    log("seen");
 }
 
 fn select() {
@@ -484,6 +592,8 @@ fn counters() {
         let event = libc::eventfd(0, 0);
         write_later(event, 5);
         log(libc::read(event, place, 8));
+        write_later(event, 1);
+        log(__read_chk(event, place, 8, 8));
         let timer = libc::timerfd_create(libc::CLOCK_MONOTONIC, 0);
         let period = timespec { tv_sec: 0, tv_nsec: 4_000_000 };
         let setting = libc::itimerspec { it_interval: period, it_value: period };

@@ -223,6 +223,14 @@ fn clocks() {
         let before = clock();
         thread::sleep(MILLI);
         log(clock() - before);
+        let (mut used, mut usage): (libc::tms, libc::rusage) = std::mem::zeroed();
+        let before = libc::times(ptr::null_mut());
+        thread::sleep(20 * MILLI);
+        log(format!("{} {}", libc::times(&raw mut used) - before, used.tms_utime - before));
+        let result = libc::getrusage(libc::RUSAGE_SELF, &raw mut usage);
+        let (time, system) = (usage.ru_utime, usage.ru_stime);
+        let memory = usage.ru_maxrss;
+        log(format!("{result} {} {} {} {memory}", time.tv_sec, time.tv_usec, system.tv_usec));
         log(format!("{} {}", alarm(1), alarm(0)));
         log(outcome(setitimer(libc::ITIMER_REAL, &raw const soon, ptr::null_mut()).into()));
         let mut timer: libc::timer_t = ptr::null_mut();

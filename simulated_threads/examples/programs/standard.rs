@@ -19,6 +19,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
     ("rwlock", rwlock),
     ("once", once),
     ("park", park),
+    ("woken", woken),
     ("pool", pool),
     ("actors", actors),
     ("destructors", destructors),
@@ -229,6 +230,35 @@ fn park() {
     thread::sleep(20 * MILLI);
     parked.thread().unpark();
     parked.join().unwrap();
+}
+
+/// Threads that wait in the same place again and again, more often than one may lose a lock: it is
+/// none, so the thread that wakes them goes on.
+fn woken() {
+    const TIMES: u32 = 18;
+    let shared = Arc::new((Mutex::new(()), Condvar::new()));
+    let other = shared.clone();
+    let parked = thread::spawn(|| {
+        for n in 0..TIMES {
+            thread::park();
+            log(format!("unparked {n}"));
+        }
+    });
+    let notified = thread::spawn(move || {
+        let mut guard = other.0.lock().unwrap();
+        for n in 0..TIMES {
+            guard = other.1.wait(guard).unwrap();
+            log(format!("notified {n}"));
+        }
+    });
+    for _ in 0..TIMES {
+        thread::sleep(MILLI);
+        parked.thread().unpark();
+        shared.1.notify_one();
+        log("wakes both");
+    }
+    parked.join().unwrap();
+    notified.join().unwrap();
 }
 
 fn pool() {

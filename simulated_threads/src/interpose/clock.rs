@@ -4,8 +4,8 @@ use super::{SECOND, fail, interpose, nanos, to_timespec};
 use crate::output;
 use crate::wait::{NEVER, Nanos};
 use libc::{
-    c_int, c_uint, c_void, clock_t, clockid_t, itimerval, sigevent, time_t, timer_t, timespec,
-    timeval,
+    c_int, c_uint, c_void, clock_t, clockid_t, itimerval, rusage, sigevent, time_t, timer_t,
+    timespec, timeval, tms,
 };
 
 /// The monotonic clock is a day ahead of the time since 1970, so that a program may go back from
@@ -35,6 +35,16 @@ pub(super) fn from_world(clock: clockid_t, now: Nanos) -> Nanos {
         true => now,
         false => monotonic_of(now),
     }
+}
+
+/// The reading of the clock of processor time at a time of the world.
+fn processor_time(now: Nanos) -> Nanos {
+    from_world(libc::CLOCK_PROCESS_CPUTIME_ID, now)
+}
+
+fn to_timeval(nanos: Nanos) -> timeval {
+    let micros = (nanos % SECOND / 1000) as libc::suseconds_t;
+    timeval { tv_sec: (nanos / SECOND) as time_t, tv_usec: micros }
 }
 
 /// The time of the world after a duration; `None` of a bad one.
@@ -71,11 +81,8 @@ interpose! {
     /// Reads the clock of the calendar.
     fn gettimeofday(time: *mut timeval, zone: *mut c_void) -> c_int = |world, me| {
         let _ = zone;
-        let now = world.read_clock(me);
-        let micros = (now % SECOND / 1000) as libc::suseconds_t;
-        let read = timeval { tv_sec: (now / SECOND) as time_t, tv_usec: micros };
         // SAFETY: the caller passes a place for the time.
-        unsafe { time.write(read) };
+        unsafe { time.write(to_timeval(world.read_clock(me))) };
         0
     }
 
@@ -102,7 +109,38 @@ interpose! {
 
     /// Reads the clock of processor time, in microseconds: it shows the world's time.
     fn clock() -> clock_t = |world, me| {
-        (from_world(libc::CLOCK_PROCESS_CPUTIME_ID, world.read_clock(me)) / 1000) as clock_t
+        (processor_time(world.read_clock(me)) / 1000) as clock_t
+    }
+
+    /// Reads the clock of processor time, in ticks: it shows the world's time.
+    fn times(used: *mut tms) -> clock_t = |world, me| {
+        let now = processor_time(world.read_clock(me));
+        // SAFETY: takes a number.
+        let ticks = now / (SECOND / unsafe { libc::sysconf(libc::_SC_CLK_TCK) } as Nanos);
+        if !used.is_null() {
+            let read = tms {
+                tms_utime: ticks as clock_t,
+                tms_stime: 0,
+                tms_cutime: 0,
+                tms_cstime: 0,
+            };
+            // SAFETY: a place for the times, unless it is null.
+            unsafe { used.write(read) };
+        }
+        ticks as clock_t
+    }
+
+    /// Reads the clock of processor time: it shows the world's time. The rest of what the process
+    /// has used, which no other run repeats, is zero.
+    fn getrusage(of: c_int, usage: *mut rusage) -> c_int = |world, me| {
+        let _ = of;
+        let now = processor_time(world.read_clock(me));
+        // SAFETY: the caller passes a place; what it is for is plain data.
+        unsafe {
+            usage.write_bytes(0, 1);
+            (*usage).ru_utime = to_timeval(now);
+        }
+        0
     }
 
     /// Refuses an interval after which a signal comes in real time.

@@ -235,6 +235,44 @@ interpose! {
         }
     }
 
+    /// Waits for descriptors: the name by which code calls it that is compiled with
+    /// `_FORTIFY_SOURCE`.
+    fn __poll_chk(
+        descriptors: *mut pollfd,
+        count: nfds_t,
+        millis: c_int,
+        bytes: size_t,
+    ) -> c_int = |_, _| {
+        let _ = bytes; // libc ends the process if there are fewer than for `count`
+        // SAFETY: the caller's promise.
+        unsafe { poll(descriptors, count, millis) }
+    }
+
+    /// Waits for descriptors, as `__poll_chk` does.
+    fn __ppoll_chk(
+        descriptors: *mut pollfd,
+        count: nfds_t,
+        timeout: *const timespec,
+        signals: *const sigset_t,
+        bytes: size_t,
+    ) -> c_int = |_, _| {
+        let _ = bytes;
+        // SAFETY: the caller's promise.
+        unsafe { ppoll(descriptors, count, timeout, signals) }
+    }
+
+    /// Reads, as `__poll_chk` waits.
+    fn __read_chk(
+        descriptor: c_int,
+        place: *mut c_void,
+        count: size_t,
+        bytes: size_t,
+    ) -> ssize_t = |_, _| {
+        let _ = bytes;
+        // SAFETY: the caller's promise.
+        unsafe { read(descriptor, place, count) }
+    }
+
     /// Creates an eventfd.
     fn eventfd(count: c_uint, flags: c_int) -> c_int = |world, _| {
         let eventfd = original!(eventfd: fn(c_uint, c_int) -> c_int);

@@ -149,15 +149,6 @@ interpose! {
         unsafe { join((world, me), thread, result, NEVER) }
     }
 
-    /// Joins a thread that has ended.
-    fn pthread_tryjoin_np(thread: pthread_t, result: *mut *mut c_void) -> c_int = |world, me| {
-        match world.with_handle(thread as usize) {
-            Some(_) => libc::EBUSY,
-            // SAFETY: the caller's promise.
-            None => unsafe { join((world, me), thread, result, NEVER) },
-        }
-    }
-
     /// Waits for the end of a thread until a deadline.
     fn pthread_timedjoin_np(
         thread: pthread_t,

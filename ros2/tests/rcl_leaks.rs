@@ -1,4 +1,4 @@
-//! A million messages leave nothing behind. A process of its own: it looks at its memory.
+//! Messages and nodes leave nothing behind. A process of its own: it looks at its memory.
 
 #![cfg(ros_is_sourced)]
 
@@ -25,11 +25,26 @@ fn resident_bytes() -> usize {
     pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
 }
 
-#[test]
-fn a_million_messages_leave_nothing_behind() {
+fn context() -> Context {
     let (domain, reach) = (Some(domain()), Reach::LocalHost);
     let options = ContextOptions { domain, reach, log_files: false, console: true };
-    let context = Context::with_options(&[], &options).unwrap();
+    Context::with_options(&[], &options).unwrap()
+}
+
+#[test]
+fn nodes_end_their_publishers_of_logs() {
+    let context = context();
+    let create = |name: &str| Node::new(&context, "", name, NodeOptions::default()).unwrap();
+    let observer = create("observer");
+    (0..10).for_each(|n| drop(create(&format!("guest_{n}"))));
+    // One is its own, and one may be of the other test.
+    let are_gone = |node: &Node| Ok(node.count_publishers("/rosout")? <= 2);
+    assert!(observer.wait_for(Duration::from_secs(10), are_gone).unwrap());
+}
+
+#[test]
+fn a_million_messages_leave_nothing_behind() {
+    let context = context();
     let node = Node::new(&context, "", "endless", NodeOptions::default()).unwrap();
     let qos = QoS::keep_last(BATCH);
     let publisher = Publisher::<Text>::new(&node, &unique("endless"), &qos).unwrap();

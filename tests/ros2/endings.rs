@@ -10,9 +10,9 @@ const INT64: &str = "std_msgs/msg/Int64";
 
 /// The cycles after which a process has what it keeps in any case.
 const WARM: usize = 1_000;
-/// Limit of the growth of each cycle. It was 2.9 kB where that of rclpy with the same Fast DDS was
-/// 106 kB.
-const GROWTH_BYTES_MAX: usize = 4_096;
+/// Limit of the growth of each cycle. It was 31 bytes where that of rclpy with the same Fast DDS
+/// was 105 kB.
+const GROWTH_BYTES_MAX: usize = 512;
 
 /// The memory of this process that is in RAM.
 fn resident_bytes() -> usize {

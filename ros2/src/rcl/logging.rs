@@ -116,7 +116,8 @@ impl Drop for Lock {
 /// Publishes the log of `node` on `/rosout`. Later ROS 2 does not do so by the node's creation.
 ///
 /// # Safety
-/// The node is initialized, and the lock for logging is held.
+/// The node is initialized, and the lock for logging is held. The node stays at its address, which
+/// rcl keeps, until [`end_log_of`].
 pub(super) unsafe fn publish_log_of(
     node: *mut ffi::rcl_node_t,
     entity: &Entity,

@@ -121,7 +121,7 @@ impl NodeHandle {
     ) -> Result<Self, RosError> {
         let entity = Entity::plain(format!("node {name:?} in namespace {namespace:?}"));
         let (c_name_, c_namespace) = (c_name("node", name)?, c_name("namespace", namespace)?);
-        let (_lock, _logging) = (lock::entities(), logging::lock());
+        let locks = (lock::entities(), logging::lock());
         context.handle.settings.into_iter().for_each(fast_dds::apply);
         // SAFETY: strings and options outlive the call, the node is zero-initialized as rcl wants
         // it, the context is initialized and kept alive by the handle.
@@ -140,16 +140,17 @@ impl NodeHandle {
             let result = check(code, "create", &entity);
             ffi::rcl_node_options_fini(&mut settings);
             result?;
-            if options.rosout
-                && let Err(error) = logging::publish_log_of(&mut node, &entity)
-            {
-                ffi::rcl_node_fini(&mut node);
-                return Err(error);
-            }
             let logger = CStr::from_ptr(ffi::rcl_node_get_logger_name(&node)).into();
             let name = copied(ffi::rcl_node_get_fully_qualified_name(&node));
             let entity = Entity::plain(format!("node {name:?}"));
             let rcl = Owned::new(node, entity, context.handle.clone());
+            // The table of logs keeps the address of the node, which is final only now.
+            let is_logged = match options.rosout {
+                true => logging::publish_log_of(rcl.pointer(), &rcl.entity),
+                false => Ok(()),
+            };
+            drop(locks); // the end of a node takes them, too
+            is_logged?;
             Ok(Self { rcl, name, logger })
         }
     }

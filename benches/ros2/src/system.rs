@@ -17,6 +17,7 @@ pub(crate) const CONTENDERS: &[&str] = &[
     "r2r, one node",
     "r2r, a thread per node",
     "r2r, one node, tokio",
+    "r2r, one node, tokio on two threads",
 ];
 
 pub(crate) fn run(name: &str) -> Result<(), BoxError> {
@@ -35,6 +36,10 @@ pub(crate) fn run(name: &str) -> Result<(), BoxError> {
         }
         "r2r, one node, tokio" => {
             println!("{}", r2r_system::in_tokio()?);
+            return Ok(());
+        }
+        "r2r, one node, tokio on two threads" => {
+            println!("{}", r2r_system::in_tokio_on_two_threads()?);
             return Ok(());
         }
         _ => return Err(format!("no contender {name:?}").into()),

@@ -54,7 +54,10 @@ pub(crate) fn in_tokio() -> Result<Value, BoxError> {
         let runtime = Builder::new_current_thread().enable_time().build()?;
         let spawn = |task| drop(tokio::task::spawn_local(task));
         let tasks = Tasks::Native(Box::new(spawn));
-        tokio::task::LocalSet::new().block_on(&runtime, spin_beside(tasks, collector))
+        // The node outlives the tasks, which publish until they are dropped.
+        let _node =
+            tokio::task::LocalSet::new().block_on(&runtime, spin_beside(tasks, collector))?;
+        Ok(())
     })
 }
 
@@ -62,7 +65,9 @@ pub(crate) fn in_tokio() -> Result<Value, BoxError> {
 pub(crate) fn in_tokio_on_two_threads() -> Result<Value, BoxError> {
     measured(|collector| {
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_time().build()?;
-        runtime.block_on(spin_beside(Tasks::Plain, collector))
+        let _node = runtime.block_on(spin_beside(Tasks::Plain, collector))?;
+        drop(runtime);
+        Ok(())
     })
 }
 
@@ -75,8 +80,8 @@ fn measured(run: impl FnOnce(&Arc<Collector>) -> Result<(), BoxError>) -> Result
     Ok(figures(&collector.report().sample_to_start, cpu_percent))
 }
 
-/// Creates one r2r node for all nodes, and spins it on a thread for blocking calls.
-async fn spin_beside(tasks: Tasks, collector: &Arc<Collector>) -> Result<(), BoxError> {
+/// Creates one r2r node for all nodes, spins it on a thread for blocking calls, and returns it.
+async fn spin_beside(tasks: Tasks, collector: &Arc<Collector>) -> Result<r2r::Node, BoxError> {
     let node = r2r::Node::create(r2r::Context::create()?, "all", "")?;
     let mut system = System { node, tasks, collector: collector.clone() };
     AUTOWARE.iter().try_for_each(|description| system.add(description))?;
@@ -86,6 +91,7 @@ async fn spin_beside(tasks: Tasks, collector: &Arc<Collector>) -> Result<(), Box
         while since.elapsed() < DURATION {
             node.spin_once(Duration::from_millis(100));
         }
+        node
     };
     Ok(tokio::task::spawn_blocking(spin).await?)
 }

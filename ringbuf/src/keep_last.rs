@@ -73,7 +73,7 @@ pub(crate) fn queue_at<T>(pool: &Pool<T>, depth: usize, origin: u64) -> (Produce
         first_slot: None,
         head: origin,
     };
-    (Producer { queue }, consumer)
+    (Producer { first_entry: entries.addr().get(), queue }, consumer)
 }
 
 #[derive(Debug)]
@@ -123,15 +123,25 @@ pub enum Pushed<T> {
 #[derive(Debug)]
 pub struct Producer<T> {
     queue: Arc<Queue<T>>,
+    /// The address of the first entry, so that it is fetched at once with the queue.
+    first_entry: usize,
 }
 
 impl<T> Clone for Producer<T> {
     fn clone(&self) -> Self {
-        Self { queue: self.queue.clone() }
+        Self { queue: self.queue.clone(), first_entry: self.first_entry }
     }
 }
 
 impl<T> Producer<T> {
+    /// Starts to fetch what a push writes to, of a queue that is short.
+    #[inline]
+    #[cfg(not(ringbuf_loom))]
+    pub fn fetch(&self) {
+        crate::prefetch::fetch_to_write(self.first_entry);
+        crate::prefetch::fetch_to_write(std::ptr::from_ref(&*self.queue.tail).addr());
+    }
+
     /// Appends `message`, displacing the oldest one if the queue is full. Lock-free.
     ///
     /// # Panics

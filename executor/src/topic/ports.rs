@@ -14,6 +14,7 @@ pub(super) struct Ports<M> {
 
 impl<M> Ports<M> {
     pub(super) fn new(ports: impl IntoIterator<Item = Port<M>>, closed: Option<Refusal>) -> Self {
+        const { assert!(size_of::<Self>() == 128, "it lies on two cache lines") };
         let mut others: Vec<_> = ports.into_iter().collect();
         let last = others.pop();
         Self { last, others: others.into(), closed }

@@ -131,6 +131,8 @@ impl<M: Send + Sync + 'static> Publisher<M> {
                  (`Publisher::loan`), or put the data into a `Vec` or `Box`"
             );
         }
+        // The slot takes an atomic exchange, behind which the processor looks for no further lines.
+        self.topic.ports.fetch();
         match self.topic.insert(Envelope::lasting(EventId::default(), message)) {
             Ok(envelope) => self.publish_envelope(envelope, || ()),
             Err(refused) => Err(no_slot(refused)),
@@ -164,6 +166,9 @@ impl<M: Send + Sync + 'static> Publisher<M> {
             Ok(ports) => ports,
             Err(refusal) => return Err(refusal.of(ReturnedMessage(Place::Slot(envelope)))),
         };
+        if let Some((last, _)) = ports.split_last() {
+            last.subscription.queue.fetch();
+        }
         prepare();
         envelope.id = self.next_id();
         envelope.expiry = Expiry::NEVER;

@@ -65,6 +65,17 @@ impl<T: Send + Sync + 'static> Published<T> {
         unsafe { self.read() }
     }
 
+    /// Starts to fetch the first two lines of the present value.
+    #[inline]
+    pub fn fetch(&self) {
+        // "published.fetch": nothing is read through the pointer.
+        let value = self.value.load(order!(Relaxed, "published.fetch"));
+        crate::prefetch::fetch(value.addr());
+        if size_of::<T>() > 64 {
+            crate::prefetch::fetch(value.addr() + 64);
+        }
+    }
+
     /// Publishes `value`. The one before is [retired](retire): it is dropped after the last read,
     /// by the thread that [collects](super::collect) it.
     pub fn replace(&self, value: T) {

@@ -90,10 +90,11 @@ struct Queue<T> {
 /// The entry for the message at `position`.
 #[inline]
 fn entry(entries: &[AtomicU64], position: u64) -> &AtomicU64 {
-    match entries {
-        [only] => only, // saves the division
-        entries => &entries[(position % entries.len() as u64) as usize],
+    let mask = entries.len().wrapping_sub(1);
+    if entries.len() & mask == 0 {
+        return &entries[position as usize & mask]; // saves the division
     }
+    &entries[(position % entries.len() as u64) as usize]
 }
 
 impl<T> Drop for Queue<T> {

@@ -57,6 +57,8 @@ pub(crate) struct Slots<T> {
 struct Free<T> {
     /// The near slot whose turn it is; a hint, modulo their number.
     turn: AtomicU32,
+    /// Whether the near slot tried last was in use; a hint.
+    missed: AtomicU32,
     /// The near slots: the beginning of the first segment.
     near: AtomicPtr<Slot<T>>,
     /// The free list: tag and index of its first slot.
@@ -116,6 +118,7 @@ impl<T> Handle<T> {
         let slots = Box::new(Slots {
             free: CachePadded::new(Free {
                 turn: AtomicU32::new(0),
+                missed: AtomicU32::new(0),
                 near: AtomicPtr::new(ptr::null_mut()),
                 head: AtomicU64::new(Word::new(0, END).bits()),
             }),
@@ -297,14 +300,22 @@ impl<T> Slots<T> {
         let slot = unsafe { near.add(turn as usize % NEAR) };
         // SAFETY: as above.
         let references = unsafe { &slot.as_ref().references };
-        // "pool.claim": pairs with "pool.return"; acquires what the slot's last reader did. An
-        // exchange without a look before fetches the cache line once instead of twice.
+        // An exchange without a look before fetches the cache line once instead of twice; but while
+        // messages pile up, it would cost as much as one that succeeds.
+        let missed = &self.free.missed;
+        if missed.load(order!(Relaxed, "pool.missed")) != 0
+            && references.load(order!(Relaxed, "pool.retry")) != FREE
+        {
+            return None;
+        }
+        // "pool.claim": pairs with "pool.return"; acquires what the slot's last reader did.
         let claimed = references.compare_exchange(
             FREE,
             1,
             order!(Acquire, "pool.claim"),
             order!(Relaxed, "pool.retry"),
         );
+        missed.store(claimed.is_err().into(), order!(Relaxed, "pool.missed"));
         claimed.ok()?;
         #[cfg(not(ringbuf_loom))]
         {

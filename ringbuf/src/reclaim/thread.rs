@@ -2,9 +2,9 @@
 
 use super::{Domain, Slot};
 use crate::drops::swallow_panic;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
 
 static DOMAIN: Domain = Domain::new();
 
@@ -17,11 +17,7 @@ const READINGS_MAX: u64 = u64::MAX >> 56;
 thread_local! {
     /// Has no destructor, so that destructors of other thread-local values may pin.
     static LOCAL: Local = const {
-        Local {
-            reasons: Cell::new(0),
-            ends: Cell::new(false),
-            slot: ManuallyDrop::new(RefCell::new(None)),
-        }
+        Local { reasons: Cell::new(0), ends: Cell::new(false), slot: Cell::new(None) }
     };
     static AT_EXIT: AtExit = const { AtExit };
 }
@@ -31,8 +27,8 @@ struct Local {
     reasons: Cell<u64>,
     /// Whether the thread gives its slot back each time it goes offline, because it ends.
     ends: Cell<bool>,
-    /// The place in the domain, from the first pin or reading on.
-    slot: ManuallyDrop<RefCell<Option<Slot<&'static Domain>>>>,
+    /// The place in the domain, from the first pin or reading on; a box.
+    slot: Cell<Option<NonNull<Slot<&'static Domain>>>>,
 }
 
 /// Gives the thread's slot back when the thread ends.
@@ -69,11 +65,17 @@ impl Local {
     }
 
     #[inline]
+    fn slot(&self) -> Option<&Slot<&'static Domain>> {
+        // SAFETY: only `give_back` frees it, which no caller calls while it has the reference.
+        self.slot.get().map(|slot| unsafe { slot.as_ref() })
+    }
+
+    #[inline]
     fn go_online(&self) {
-        if let Some(slot) = &*self.slot.borrow() {
-            return slot.online();
+        match self.slot() {
+            Some(slot) => slot.online(),
+            None => self.join(),
         }
-        self.join();
     }
 
     /// Goes online for the first time.
@@ -81,12 +83,14 @@ impl Local {
     fn join(&self) {
         // While the thread ends, it may be too late: then `ends` is set.
         let _ = AT_EXIT.try_with(|_| ());
-        self.slot.borrow_mut().insert(Slot::new(&DOMAIN)).online();
+        let slot = Box::leak(Box::new(Slot::new(&DOMAIN)));
+        slot.online();
+        self.slot.set(Some(NonNull::from(slot)));
     }
 
     #[inline]
     fn go_offline(&self) {
-        if let Some(slot) = &*self.slot.borrow() {
+        if let Some(slot) = self.slot() {
             slot.offline();
         }
         if self.ends.get() || DOMAIN.has_garbage() {
@@ -94,7 +98,7 @@ impl Local {
         }
     }
 
-    /// Runs garbage, so nothing of `self` is borrowed then.
+    /// Runs garbage, which may pin.
     #[cold]
     fn tidy_up(&self) {
         if self.ends.get() {
@@ -108,8 +112,10 @@ impl Local {
     }
 
     fn give_back(&self) {
-        let slot = self.slot.borrow_mut().take();
-        drop(slot);
+        if let Some(slot) = self.slot.take() {
+            // SAFETY: it came from a box, and nothing refers to it.
+            drop(unsafe { Box::from_raw(slot.as_ptr()) });
+        }
     }
 }
 
@@ -165,7 +171,7 @@ impl Reading {
             }
             // No pin, and no reading around this one.
             if reasons == READING
-                && let Some(slot) = &*local.slot.borrow()
+                && let Some(slot) = local.slot()
             {
                 slot.pass(version);
             }

@@ -265,7 +265,7 @@ impl Worker {
     #[inline]
     pub fn dispatch_due(&mut self, now: Time) -> Option<Option<CallbackId>> {
         let token = self.timers.expire_at_once(now)?;
-        Some(self.dispatch(token as usize, true))
+        Some(self.dispatch(Turn::Announced(token)))
     }
 
     /// Dispatches the next ready event; `None` if there is none, or none so far: of what is ready
@@ -279,9 +279,9 @@ impl Worker {
         for _ in 0..TOKENS_MAX {
             let callback = if self.is_simulated() {
                 let token = self.inbox.pop(0)?;
-                self.dispatch(token as usize, true)
+                self.dispatch(Turn::Announced(token))
             } else {
-                let index = self.pick()?;
+                let index = self.picker.pick(self.inbox.set())?;
                 self.dispatch_from(index)
             };
             if callback.is_some() {
@@ -296,7 +296,7 @@ impl Worker {
     }
 
     /// Dispatches on `thread` the events that are ready now, and none that become ready meanwhile,
-    /// until `done` says so. Returns how many there were.
+    /// until `done` says so. Returns how many there were. Not in simulated time.
     pub fn dispatch_ready(
         &mut self,
         thread: &mut WorkerThread,
@@ -307,7 +307,7 @@ impl Worker {
         let mut dispatched = 0;
         while left.iter().any(|&events| events > 0) && !done() {
             self.pass(thread);
-            let Some(index) = self.pick() else {
+            let Some(index) = self.picker.pick(self.inbox.set()) else {
                 break;
             };
             let Some(left) = left.get_mut(index).filter(|left| **left > 0) else {
@@ -353,16 +353,14 @@ impl Worker {
         self.timers.expire_nth(now, n);
     }
 
-    /// Handles the next token of a ring, which may lead to no callback. Always inlined, as are its
-    /// parts and `pick`: with two callers they became calls, for a fiftieth of an event's time.
+    /// Handles the next token of a ring, which may lead to no callback; not in simulated time.
+    /// Always inlined, as are its parts: with two callers they became calls, for a fiftieth of an
+    /// event's time.
     #[inline(always)]
     fn dispatch_from(&mut self, index: usize) -> Option<CallbackId> {
-        let callback = match self.next_turn(index) {
-            Some(Turn::Announced(token)) => self.dispatch(token as usize, true),
-            Some(Turn::Straggler(token)) => self.dispatch(token as usize, false),
-            None => None,
-        };
-        self.rest(index);
+        let turn = self.next_turn(index);
+        let callback = turn.and_then(|turn| self.dispatch(turn));
+        self.inbox.rest(index);
         callback
     }
 
@@ -386,58 +384,37 @@ impl Worker {
         }
     }
 
-    /// The ring whose turn it is, if any has an event. In simulated time there is one ring, whose
-    /// state is not noted in the set.
-    #[inline(always)]
-    fn pick(&mut self) -> Option<usize> {
-        match self.is_simulated() {
-            true => (!self.inbox.is_empty(0)).then_some(0),
-            false => self.picker.pick(self.inbox.set()),
-        }
-    }
-
-    #[inline]
-    fn rest(&self, index: usize) {
-        if !self.is_simulated() {
-            self.inbox.rest(index);
-        }
-    }
-
     /// Makes `token` ready again if another event of it may be pending.
     #[cold]
-    fn look_again(&mut self, token: usize) {
+    fn look_again(&mut self, token: u32) {
         if !self.is_simulated() {
             let Self { inbox, routes, bodies, notifiers, .. } = self;
-            inbox.look_again(token as u32, |token| pending(routes, bodies, notifiers, token));
+            inbox.look_again(token, |token| pending(routes, bodies, notifiers, token));
         }
     }
 
-    /// Dispatches an event of `token`, which was popped if the event `is_announced`.
+    /// Dispatches an event whose turn has come.
     #[inline]
-    fn dispatch(&mut self, token: usize, is_announced: bool) -> Option<CallbackId> {
+    fn dispatch(&mut self, turn: Turn) -> Option<CallbackId> {
         let mut is_pending = false;
-        let callback = self.handle(token, is_announced, &mut is_pending);
-        if is_pending && !self.inbox.is_noted(token as u32) {
-            self.look_again(token);
+        let callback = self.handle(turn, &mut is_pending);
+        if is_pending && !self.inbox.is_noted(turn.token()) {
+            self.look_again(turn.token());
         }
         callback
     }
 
     /// Dispatches like [`dispatch`](Self::dispatch); returns whether another event may be pending.
     #[inline]
-    fn handle(
-        &mut self,
-        token: usize,
-        is_announced: bool,
-        is_pending: &mut bool,
-    ) -> Option<CallbackId> {
+    fn handle(&mut self, turn: Turn, is_pending: &mut bool) -> Option<CallbackId> {
+        let token = turn.token() as usize;
         let route = match self.routes.get(token) {
             Some(route) if route.is_callback() => *route,
             _ => self.route_of(token)?,
         };
         let Route { callback, event_loop, node_index, loop_index, target, timer, deadline } = route;
         let deadline = deadline.get();
-        let stamped = deadline.filter(|_| is_announced);
+        let stamped = deadline.filter(|_| matches!(turn, Turn::Announced(_)));
         let ready_since = stamped.and_then(|n| self.deadlines[n].ready_since());
         let body = &mut self.bodies[loop_index as usize];
         let mut scheduled = Time::MAX;
@@ -479,40 +456,40 @@ impl Worker {
             false => catch_panic(|| body.dispatch(target, &mut cx)),
         };
         self.counters.running.set(0);
-        let dispatch = cx.dispatch;
         *is_pending = cx.is_pending;
-        let cause = match outcome {
-            Ok(Outcome::Nothing) => return None,
-            Ok(Outcome::Done) => None,
-            Ok(Outcome::Failed(error)) => Some(Cause::Error(error_message(*error))),
-            Err(panic) => Some(Cause::Panic(panic)),
-        };
-        let recorder_panic = cx.recorder_panic;
+        if matches!(outcome, Ok(Outcome::Nothing)) {
+            return None;
+        }
         self.calls.of(token).add_by_owner(1);
-        self.conclude(&dispatch, token, cause, recorder_panic, deadline.zip(ready_since));
+        // An ordinary event ends here. To copy the dispatch at once would read it in wider parts
+        // than it was written in, for which the processor waits.
+        if !matches!(outcome, Ok(Outcome::Done)) || cx.recorder.is_some() || ready_since.is_some() {
+            let (dispatch, recorder_panic) = (cx.dispatch, cx.recorder_panic);
+            let late = deadline.zip(ready_since);
+            self.conclude(&dispatch, token, outcome, recorder_panic, late);
+        }
         Some(callback)
     }
 
     /// Records a dispatch, and reports its failures.
-    #[inline]
     fn conclude(
         &mut self,
         dispatch: &Dispatch,
         token: usize,
-        mut cause: Option<Cause>,
+        outcome: Result<Outcome, String>,
         recorder_panic: Option<String>,
         late: Option<(usize, Time)>,
     ) {
-        let mut finished = recorder_panic.map_or(Ok(()), Err);
-        if late.is_some() || self.recorder.is_some() {
-            let (shown, recorded) = self.finish(dispatch, token, late);
-            cause = cause.or(shown.err());
-            finished = finished.and(recorded);
-        }
-        if let Some(cause) = cause {
+        let cause = match outcome {
+            Ok(Outcome::Nothing | Outcome::Done) => None,
+            Ok(Outcome::Failed(error)) => Some(Cause::Error(error_message(*error))),
+            Err(panic) => Some(Cause::Panic(panic)),
+        };
+        let (shown, recorded) = self.finish(dispatch, token, late);
+        if let Some(cause) = cause.or(shown.err()) {
             self.fail(*dispatch, token, cause);
         }
-        if let Err(panic) = finished {
+        if let Err(panic) = recorder_panic.map_or(recorded, Err) {
             self.fail_besides(*dispatch, token, panic);
         }
     }

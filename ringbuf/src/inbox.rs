@@ -162,6 +162,14 @@ struct Note {
     until: u64,
 }
 
+impl Note {
+    /// Whether its ring is popped up to its position.
+    #[inline]
+    fn is_due(&self, ring: &ready::Consumer) -> bool {
+        self.until.wrapping_sub(ring.head()) as i64 <= 0
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Token {
     /// [`NO_RING`] if the token is free, or not adopted.
@@ -256,17 +264,16 @@ impl Inbox {
     /// Lets tokens be used again whose ring is popped up to where it ended.
     fn free_tokens(&mut self, registry: &mut Registry) {
         let Self { rings, tokens, leaving, .. } = self;
-        leaving.retain(|&Note { token, until }| {
-            let of = &mut tokens[token as usize];
+        leaving.retain(|note| {
+            let of = &mut tokens[note.token as usize];
             let ring = &mut rings[of.ring as usize];
-            let is_in_ring = until.wrapping_sub(ring.consumer.head()) as i64 > 0
-                && !omitted!("inbox.wait_until_popped");
-            if !is_in_ring {
+            let is_popped = note.is_due(&ring.consumer) || omitted!("inbox.wait_until_popped");
+            if is_popped {
                 ring.tokens -= 1;
                 *of = Token::FREE;
-                registry.free_token(token);
+                registry.free_token(note.token);
             }
-            is_in_ring
+            !is_popped
         });
     }
 
@@ -328,27 +335,20 @@ impl Inbox {
         if index >= self.rings.len() {
             self.adopt_changes();
         }
-        if self.is_due(index)
+        let Ring { consumer, notes, .. } = &mut self.rings[index];
+        let Some(first) = notes.front() else {
+            return consumer.pop().map(Turn::Announced);
+        };
+        if first.is_due(consumer)
             && let Some(token) = self.straggler(index, &pending)
         {
             return Some(Turn::Straggler(token));
         }
-        let ring = &mut self.rings[index];
-        let token = ring.consumer.pop()?;
-        if !ring.notes.is_empty()
-            && let Some(of) = self.tokens.get_mut(token as usize)
-        {
+        let token = self.rings[index].consumer.pop()?;
+        if let Some(of) = self.tokens.get_mut(token as usize) {
             of.left = of.left.saturating_sub(1);
         }
         Some(Turn::Announced(token))
-    }
-
-    /// Whether the ring `index` is popped up to the position of its first note.
-    #[inline]
-    fn is_due(&self, index: usize) -> bool {
-        let Ring { consumer, notes, .. } = &self.rings[index];
-        let first = notes.front();
-        first.is_some_and(|note| note.until.wrapping_sub(consumer.head()) as i64 <= 0)
     }
 
     /// Notes what is pending of one token to which attention was called.
@@ -398,10 +398,8 @@ impl Inbox {
     fn straggler(&mut self, index: usize, pending: &impl Fn(u32) -> usize) -> Option<u32> {
         loop {
             let ring = &mut self.rings[index];
-            let &Note { token, until } = ring.notes.front()?;
-            if until.wrapping_sub(ring.consumer.head()) as i64 > 0 {
-                return None;
-            }
+            let &Note { token, .. } =
+                ring.notes.front().filter(|note| note.is_due(&ring.consumer))?;
             let pending = pending(token);
             let of = &mut self.tokens[token as usize];
             if of.left > 0 && pending > 0 {
@@ -473,8 +471,7 @@ impl Inbox {
             self.attend(&pending);
         }
         let Ring { consumer, notes, .. } = &self.rings[index];
-        let is_due = |note: &&Note| note.until.wrapping_sub(consumer.head()) as i64 <= 0;
-        let due = notes.iter().take_while(is_due);
+        let due = notes.iter().take_while(|note| note.is_due(consumer));
         let due = due.map(|note| self.tokens[note.token as usize].left as usize);
         due.sum::<usize>() + consumer.len()
     }

@@ -39,12 +39,12 @@ impl Worker {
     }
 
     fn take_token(&mut self) -> Option<u32> {
-        let index = self.pick()?;
-        let turn = match self.is_simulated() {
-            true => self.inbox.pop(index).map(Turn::Announced),
-            false => self.next_turn(index),
-        };
-        self.rest(index);
+        if self.is_simulated() {
+            return self.inbox.pop(0);
+        }
+        let index = self.picker.pick(self.inbox.set())?;
+        let turn = self.next_turn(index);
+        self.inbox.rest(index);
         turn.map(Turn::token)
     }
 
@@ -57,6 +57,6 @@ impl Worker {
         if callback != Some(event.callback.unwrap_or(CallbackId::NONE)) {
             return None;
         }
-        self.dispatch(token, true)
+        self.dispatch(Turn::Announced(event.token))
     }
 }

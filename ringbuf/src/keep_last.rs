@@ -90,11 +90,15 @@ struct Queue<T> {
 /// The entry for the message at `position`.
 #[inline]
 fn entry(entries: &[AtomicU64], position: u64) -> &AtomicU64 {
-    let mask = entries.len().wrapping_sub(1);
-    if entries.len() & mask == 0 {
-        return &entries[position as usize & mask]; // saves the division
+    let length = entries.len();
+    match entries {
+        [only] => only, // the processor need not wait for the position
+        // SAFETY: a queue has at least one entry, and here their number is a power of two.
+        _ if length.is_power_of_two() => unsafe {
+            entries.get_unchecked(position as usize & (length - 1))
+        },
+        _ => &entries[(position % length as u64) as usize],
     }
-    &entries[(position % entries.len() as u64) as usize]
 }
 
 impl<T> Drop for Queue<T> {

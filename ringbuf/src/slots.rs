@@ -303,9 +303,8 @@ impl<T> Slots<T> {
         // An exchange without a look before fetches the cache line once instead of twice; but while
         // messages pile up, it would cost as much as one that succeeds.
         let missed = &self.free.missed;
-        if missed.load(order!(Relaxed, "pool.missed")) != 0
-            && references.load(order!(Relaxed, "pool.retry")) != FREE
-        {
+        let has_missed = missed.load(order!(Relaxed, "pool.missed")) != 0;
+        if has_missed && references.load(order!(Relaxed, "pool.retry")) != FREE {
             return None;
         }
         // "pool.claim": pairs with "pool.return"; acquires what the slot's last reader did.
@@ -315,7 +314,9 @@ impl<T> Slots<T> {
             order!(Acquire, "pool.claim"),
             order!(Relaxed, "pool.retry"),
         );
-        missed.store(claimed.is_err().into(), order!(Relaxed, "pool.missed"));
+        if claimed.is_err() != has_missed {
+            missed.store(claimed.is_err().into(), order!(Relaxed, "pool.missed"));
+        }
         claimed.ok()?;
         #[cfg(not(ringbuf_loom))]
         {

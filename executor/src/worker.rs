@@ -30,7 +30,7 @@ use crate::timers::Timers;
 use crate::topic::AllTopics;
 use adopt::{Leaving, LoopTokens, pending};
 use ringspin_ringbuf::inbox::Turn;
-use ringspin_ringbuf::{Inbox, ReadySet};
+use ringspin_ringbuf::{Counter, Inbox, ReadySet};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -109,6 +109,36 @@ impl Shared {
         }
         Ok(digests.take())
     }
+}
+
+/// Notes the end of a dispatch with a deadline or a recorder. Returns the panic of the state's
+/// `Digest`, which is a failure of the node. That of the recorder or of the log is not, and is left
+/// in `cx`.
+#[inline]
+fn finish(
+    shared: &Shared,
+    cx: &mut Context<'_>,
+    late: Option<(&DeadlineWatch, Time, &Counter)>,
+    body: &dyn EventLoop,
+) -> Option<String> {
+    if let Some((watch, since, late)) = late {
+        let name = || shared.directory.name_of(cx.dispatch.callback);
+        let noted = catch_panic(|| watch.returned(since, shared.completion(), late, name));
+        if let Err(panic) = noted {
+            let text = || format!("the log of a late return panicked: {panic}");
+            cx.recorder_panic.get_or_insert_with(text);
+        }
+    }
+    let recorder = cx.recorder.as_mut()?;
+    let (digest, shown) = match shared.shown(body) {
+        Ok(digest) => (digest, None),
+        Err(panic) => (None, Some(format!("the digest of its state panicked: {panic}"))),
+    };
+    let completion = Completion { time: shared.completion(), digest };
+    if let Err(panic) = catch_panic(|| recorder.finished(&cx.dispatch, completion)) {
+        cx.recorder_panic.get_or_insert_with(|| format!("its recorder panicked: {panic}"));
+    }
+    shown
 }
 
 /// Some event loops, their rings and timers: what one thread runs, on cache lines of its own.
@@ -461,36 +491,41 @@ impl Worker {
             return None;
         }
         self.calls.of(token).add_by_owner(1);
-        // An ordinary event ends here. To copy the dispatch at once would read it in wider parts
-        // than it was written in, for which the processor waits.
-        if !matches!(outcome, Ok(Outcome::Done)) || cx.recorder.is_some() || ready_since.is_some() {
-            let (dispatch, recorder_panic) = (cx.dispatch, cx.recorder_panic);
-            let late = deadline.zip(ready_since);
-            self.conclude(&dispatch, token, outcome, recorder_panic, late);
+        // The event's record is copied for a failure only: it would be read in wider parts than it
+        // was written in, for which the processor waits.
+        let mut shown = None;
+        if cx.recorder.is_some() || ready_since.is_some() {
+            let late = deadline.zip(ready_since).zip(self.callback_counters[token].as_ref());
+            let late = late.map(|((n, since), of)| (&self.deadlines[n], since, &of.late));
+            shown = finish(&self.shared, &mut cx, late, &**body);
+        }
+        let has_failed = !matches!(outcome, Ok(Outcome::Done)) || shown.is_some();
+        if has_failed || cx.recorder_panic.is_some() {
+            let (dispatch, besides) = (cx.dispatch, cx.recorder_panic.take());
+            self.fail_after(&dispatch, token, outcome, shown);
+            if let Some(panic) = besides {
+                self.fail_besides(dispatch, token, panic);
+            }
         }
         Some(callback)
     }
 
-    /// Records a dispatch, and reports its failures.
-    fn conclude(
+    /// Handles the failures of a dispatch: that of its callback, or else of its state's digest.
+    #[cold]
+    fn fail_after(
         &mut self,
         dispatch: &Dispatch,
         token: usize,
         outcome: Result<Outcome, String>,
-        recorder_panic: Option<String>,
-        late: Option<(usize, Time)>,
+        shown: Option<String>,
     ) {
         let cause = match outcome {
-            Ok(Outcome::Nothing | Outcome::Done) => None,
+            Ok(Outcome::Nothing | Outcome::Done) => shown.map(Cause::Panic),
             Ok(Outcome::Failed(error)) => Some(Cause::Error(error_message(*error))),
             Err(panic) => Some(Cause::Panic(panic)),
         };
-        let (shown, recorded) = self.finish(dispatch, token, late);
-        if let Some(cause) = cause.or(shown.err()) {
+        if let Some(cause) = cause {
             self.fail(*dispatch, token, cause);
-        }
-        if let Err(panic) = recorder_panic.map_or(recorded, Err) {
-            self.fail_besides(*dispatch, token, panic);
         }
     }
 
@@ -513,38 +548,6 @@ impl Worker {
             );
         }
         panics
-    }
-
-    /// Notes the end of a dispatch with a deadline or a recorder. Returns the panic of the state's
-    /// `Digest`, which is a failure of the node, and that of the recorder or the log, which is not.
-    #[inline]
-    fn finish(
-        &mut self,
-        dispatch: &Dispatch,
-        token: usize,
-        late: Option<(usize, Time)>,
-    ) -> (Result<(), Cause>, Result<(), String>) {
-        let late = late.and_then(|late| Some((late, self.callback_counters[token].as_ref()?)));
-        let noted = match late {
-            Some(((n, since), counters)) => catch_panic(|| {
-                let name = || self.shared.directory.name_of(dispatch.callback);
-                self.deadlines[n].returned(since, self.shared.completion(), &counters.late, name);
-            }),
-            None => Ok(()),
-        };
-        let noted = noted.map_err(|panic| format!("the log of a late return panicked: {panic}"));
-        let Some(recorder) = &mut self.recorder else { return (Ok(()), noted) };
-        let body = &self.bodies[self.routes[token].loop_index as usize];
-        let (digest, shown) = match self.shared.shown(&**body) {
-            Ok(digest) => (digest, Ok(())),
-            Err(panic) => {
-                (None, Err(Cause::Panic(format!("the digest of its state panicked: {panic}"))))
-            }
-        };
-        let completion = Completion { time: self.shared.completion(), digest };
-        let recorded = catch_panic(|| recorder.finished(dispatch, completion));
-        let recorded = recorded.map_err(|panic| format!("its recorder panicked: {panic}"));
-        (shown, noted.and(recorded))
     }
 
     /// The route of a token that may be new. Handles one that leads to no callback.
@@ -640,6 +643,7 @@ impl Drop for Worker {
 
 /// Calls `dispatch` within the span of its callback.
 #[cold]
+#[inline(never)] // its stack would be that of every dispatch
 fn spanned<T>(
     directory: &Directory,
     callback: CallbackId,

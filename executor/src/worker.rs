@@ -456,12 +456,7 @@ impl Worker {
         }
         let Shared { directory, failures, clock, simulated, digests, .. } = &self.shared;
         if failures.is_isolated(node_index as usize) {
-            // The discarded message is the user's, and its drop is user code.
-            let discarded = catch_panic(|| body.discard(target));
-            let discarded = u64::from(discarded.unwrap_or(true));
-            if let Some(counters) = &self.callback_counters[token] {
-                counters.discarded.add_by_owner(discarded);
-            }
+            self.discard(token, &route);
             *is_pending = true;
             return None;
         }
@@ -508,6 +503,18 @@ impl Worker {
             }
         }
         Some(callback)
+    }
+
+    /// Discards an event of a node that is isolated.
+    #[cold]
+    fn discard(&mut self, token: usize, route: &Route) {
+        let body = &mut self.bodies[route.loop_index as usize];
+        // The discarded message is the user's, and its drop is user code.
+        let discarded = catch_panic(|| body.discard(route.target));
+        let discarded = u64::from(discarded.unwrap_or(true));
+        if let Some(counters) = &self.callback_counters[token] {
+            counters.discarded.add_by_owner(discarded);
+        }
     }
 
     /// Handles the failures of a dispatch: that of its callback, or else of its state's digest.

@@ -11,13 +11,14 @@
 //! | `-p`, `--param` `[node:]name:=yaml` | overrides a parameter |
 //! | `--params-file file` | overrides the parameters in a ROS 2 parameter file |
 //! | `--log-level level` | kept for the application: [`Arguments::log_level`] |
-//! | `--log-level logger:=level` | checked, then ignored: ringspin has no loggers by name |
-//! | `-e`, `--enclave`, `--log-config-file`, `--log-file-name` and a value | ignored |
-//! | `--enable-` and `--disable-` `rosout-logs`, `stdout-logs`, `external-lib-logs` | ignored |
+//! | `--log-level logger:=level` | checked, and [kept](Arguments::logging) for the log of ROS 2 |
+//! | `--log-config-file`, `--log-file-name` and a value | kept likewise |
+//! | `--enable-`, `--disable-` `rosout-logs`, `stdout-logs`, `external-lib-logs` | kept likewise |
+//! | `-e`, `--enclave` and a value | ignored |
 //!
 //! Anything else between `--ros-args` and `--` is an error. Arguments outside of these belong to
-//! the application. Ignored arguments concern middleware or logging that does not exist within a
-//! process; they are accepted so that launch files need no change.
+//! the application. What does not exist within a process is accepted, so that launch files need no
+//! change.
 //!
 //! # Remapping
 //! Rules are as in ROS 2. A name is expanded first, and so is `from`, in the namespace of the node
@@ -113,6 +114,8 @@ pub struct Arguments {
     /// From weak to strong.
     pub(crate) overrides: Vec<Override>,
     log_level: Option<LogLevel>,
+    /// From weak to strong.
+    logging: Vec<String>,
 }
 
 impl Arguments {
@@ -176,14 +179,29 @@ impl Arguments {
         // The first matching rule wins, but the last matching parameter.
         stronger.rules.append(&mut self.rules);
         self.overrides.append(&mut stronger.overrides);
-        let log_level = stronger.log_level.or(self.log_level);
-        Self { rules: stronger.rules, overrides: self.overrides, log_level }
+        self.logging.append(&mut stronger.logging);
+        self.log_level = stronger.log_level.or(self.log_level);
+        Self { rules: stronger.rules, ..self }
     }
 
     /// The last `--log-level` that named no logger. ringspin logs through `tracing`, and the
     /// application installs the filter: this is the level that the user asked for.
     pub fn log_level(&self) -> Option<LogLevel> {
         self.log_level
+    }
+
+    /// The arguments about logging as they were given, for the log of ROS 2: they have no effect
+    /// within a process.
+    ///
+    /// ```
+    /// # use ringspin_executor::Arguments;
+    /// let given = ["--ros-args", "--log-level", "radio:=debug", "-r", "chatter:=/radio"];
+    /// let (arguments, _) = Arguments::parse(given)?;
+    /// assert_eq!(arguments.logging(), ["--log-level", "radio:=debug"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn logging(&self) -> &[String] {
+        &self.logging
     }
 }
 

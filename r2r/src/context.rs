@@ -73,7 +73,7 @@ impl Context {
             log::set_level(level);
         }
         #[cfg(ros_is_sourced)]
-        let for_rcl = log::over_ros2::arguments(arguments.log_level());
+        let for_rcl = [&["--ros-args".to_owned()], arguments.logging()].concat();
         // Tasks run on other threads, to which the executor leaves the core at once.
         let parks = WaitStrategy::SpinThenPark(Duration::ZERO);
         let executor = Executor::new(mode).with_arguments(arguments).with_wait_strategy(parks);

@@ -48,29 +48,33 @@ fn parse_one(
         "-p" | "--param" => arguments.overrides.push(parameter(value(PARAM)?, variable)?),
         "--params-file" => arguments.overrides.extend(load(&value("the path of a YAML file")?)?),
         "--log-level" => {
-            if let Some(level) = log_level(value(LEVEL)?)? {
-                arguments.log_level = Some(level);
-            }
+            let text = value(LEVEL)?;
+            arguments.log_level = log_level(&text)?.or(arguments.log_level);
+            arguments.logging.extend([argument, text]);
         }
-        "-e" | "--enclave" | "--log-config-file" | "--log-file-name" => {
+        "--log-config-file" | "--log-file-name" => {
+            let path = value("its value")?;
+            arguments.logging.extend([argument, path]);
+        }
+        "-e" | "--enclave" => {
             value("its value")?;
         }
-        flag if is_ignored_switch(flag) => {}
+        flag if is_log_switch(flag) => arguments.logging.push(argument),
         _ => return Err(ArgumentsError::Unknown { argument }),
     }
     Ok(())
 }
 
-fn is_ignored_switch(flag: &str) -> bool {
+fn is_log_switch(flag: &str) -> bool {
     let switch = flag.strip_prefix("--enable-").or_else(|| flag.strip_prefix("--disable-"));
     matches!(switch, Some("rosout-logs" | "stdout-logs" | "external-lib-logs"))
 }
 
 /// The level for all loggers; `None` for the level of a named logger.
-fn log_level(text: String) -> Result<Option<LogLevel>, ArgumentsError> {
+fn log_level(text: &str) -> Result<Option<LogLevel>, ArgumentsError> {
     let (logger, level) = match text.split_once(":=") {
         Some((logger, level)) => (Some(logger), level),
-        None => (None, &*text),
+        None => (None, text),
     };
     let level = match &*level.to_ascii_lowercase() {
         "debug" => LogLevel::Debug,
@@ -78,11 +82,11 @@ fn log_level(text: String) -> Result<Option<LogLevel>, ArgumentsError> {
         "warn" => LogLevel::Warn,
         "error" => LogLevel::Error,
         "fatal" => LogLevel::Fatal,
-        _ => return Err(ArgumentsError::LogLevel { level: text }),
+        _ => return Err(ArgumentsError::LogLevel { level: text.to_owned() }),
     };
     match logger {
         None => Ok(Some(level)),
-        Some("") => Err(ArgumentsError::LogLevel { level: text }),
+        Some("") => Err(ArgumentsError::LogLevel { level: text.to_owned() }),
         Some(_) => Ok(None),
     }
 }

@@ -47,14 +47,23 @@ fn arguments_outside_of_ros_args_stay_for_the_application() {
 
 #[test]
 fn other_arguments_of_launch_files_are_accepted() {
-    let line = ["-e", "/enclave", "--disable-stdout-logs", "--enable-rosout-logs"];
-    assert_eq!(ros(&line), Arguments::default());
-    let line = ["--log-config-file", "x", "--log-file-name", "y", "--enable-external-lib-logs"];
-    assert_eq!(ros(&line), Arguments::default());
+    assert_eq!(ros(&["-e", "/enclave"]), Arguments::default());
     assert_eq!(ros(&["--log-level", "DEBUG"]).log_level(), Some(LogLevel::Debug));
     assert_eq!(ros(&["--log-level", "talker:=warn"]).log_level(), None);
     let last = ros(&["--log-level", "info", "--log-level", "fatal"]).log_level().unwrap();
     assert_eq!((last, last.as_str()), (LogLevel::Fatal, "error"));
+}
+
+#[test]
+fn arguments_about_logging_are_kept_as_given_those_of_the_command_line_last() {
+    let environment = ros(&["--log-level", "WARN", "--enable-rosout-logs"]);
+    let line = ["--log-config-file", "x", "-p", "a:=1", "--log-file-name", "y", "--log-level"];
+    let line = ros(&[&line[..], &["talker:=info", "--disable-external-lib-logs"]].concat());
+    let both = environment.overridden_by(line);
+    let words = "--log-level WARN --enable-rosout-logs --log-config-file x --log-file-name y \
+                 --log-level talker:=info --disable-external-lib-logs";
+    assert_eq!(both.logging().join(" "), words);
+    assert_eq!(both.log_level(), Some(LogLevel::Warn));
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use super::LogSeverity;
 use crate::lock;
-use ringspin::arguments::LogLevel;
 use ringspin_ros2::Ros2;
 use ringspin_ros2::rcl::{LogLine, Severity};
 use std::sync::Mutex;
@@ -15,18 +14,6 @@ static FIND: Mutex<Option<Find>> = Mutex::new(None);
 /// Logs by rcl from now on, where `find` finds a connection.
 pub(crate) fn start(find: impl Fn() -> Option<Ros2> + Send + 'static) {
     *lock(&FIND) = Some(Box::new(find));
-}
-
-/// The arguments of rcl for `level`, and for those of single loggers.
-pub(crate) fn arguments(level: Option<LogLevel>) -> Vec<String> {
-    let level = level.map(|level| match level {
-        LogLevel::Fatal => "fatal",
-        level => level.as_str(),
-    });
-    let given: Vec<_> = std::env::args().collect();
-    let given = given.windows(2).filter(|pair| pair[0] == "--log-level");
-    let levels = level.map(str::to_owned).into_iter().chain(given.map(|pair| pair[1].clone()));
-    levels.flat_map(|level| ["--ros-args".into(), "--log-level".into(), level]).collect()
 }
 
 /// Logs a message, if there is a ROS 2 to log to.

@@ -434,7 +434,7 @@ impl Worker {
         callback
     }
 
-    /// Dispatches like [`dispatch`](Self::dispatch); returns whether another event may be pending.
+    /// Dispatches like [`dispatch`](Self::dispatch); sets `is_pending` if another event may be.
     #[inline]
     fn handle(&mut self, turn: Turn, is_pending: &mut bool) -> Option<CallbackId> {
         let token = turn.token() as usize;

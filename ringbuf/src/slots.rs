@@ -3,7 +3,8 @@
 //! The first two slots, the *near* ones, are taken and given back in place: their reference count
 //! says that they are free. A publisher takes them in turn, so that it finds one that was given
 //! back long ago, and exchanges one cache line, which it is going to write anyway. Publishers that
-//! find theirs in use, because messages pile up, take one from a list.
+//! find theirs in use, because messages pile up, take one from a list, and look before they try the
+//! next time.
 //!
 //! The other free slots form that list, a stack (Treiber 1986). Its head carries a 39-bit tag that
 //! grows with each removal, so that a slot which left and came back in between is not taken for

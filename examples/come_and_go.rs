@@ -1,12 +1,12 @@
-//! A parameter that moves a subscription to another topic, and an action of which each goal has a
-//! publisher of its own.
+//! A parameter that moves a subscription to another topic, and an action with one publisher for
+//! each goal.
 //!
 //! `RINGSPIN_MODE=deterministic cargo run --example come_and_go` (or `single`, `multi`).
 
 use ringspin::action::{
     Action, ActionClientOptions, ActionServerOptions, CancelResponse, GoalHandle, GoalResponse,
 };
-use ringspin::{BoxError, Executor, FromEnv, Message, Publisher, QoS, Subscription};
+use ringspin::{Error, Executor, FromEnv, Message, Publisher, QoS, Result, Subscription};
 use std::time::Duration;
 
 struct Count;
@@ -27,7 +27,7 @@ struct Counting {
 
 impl Counting {
     /// Publishes a number, until the goal is canceled.
-    fn advance(&mut self) -> Result<(), BoxError> {
+    fn advance(&mut self) -> Result<()> {
         if self.handle.is_canceling() {
             return Ok(self.handle.canceled(())?);
         }
@@ -36,7 +36,7 @@ impl Counting {
     }
 }
 
-fn create_counter(executor: &Executor) -> Result<(), BoxError> {
+fn create_counter(executor: &Executor) -> Result<()> {
     let node = executor.create_node("counter", Vec::<Counting>::new())?;
     let own = node.clone();
     node.create_action_server::<Count, _>(
@@ -47,18 +47,18 @@ fn create_counter(executor: &Executor) -> Result<(), BoxError> {
         move |goals, handle, _| {
             let numbers = own.create_publisher(handle.goal(), QoS::default())?;
             goals.push(Counting { handle, numbers, last: 0 });
-            Ok::<(), BoxError>(())
+            Ok::<(), Error>(())
         },
     )?;
     node.create_timer(Duration::from_millis(10), |goals, _| {
         goals.iter_mut().try_for_each(Counting::advance)?;
         goals.retain(|goal| goal.handle.is_active());
-        Ok::<(), BoxError>(())
+        Ok::<(), Error>(())
     })?;
     Ok(())
 }
 
-fn main() -> Result<(), BoxError> {
+fn main() -> Result<()> {
     let mut executor = Executor::from_env()?;
     create_counter(&executor)?;
 
@@ -75,7 +75,7 @@ fn main() -> Result<(), BoxError> {
                 heard.publish(name.clone())
             })?;
         *subscription = Some(moved);
-        Ok::<(), BoxError>(())
+        Ok::<(), Error>(())
     })?;
 
     let operator = executor.create_node("operator", ())?;
@@ -96,7 +96,7 @@ fn main() -> Result<(), BoxError> {
             println!("a goal is {}", goal.result().await?.status);
         }
         state.with(|_, cx| cx.stop()).await;
-        Ok::<(), BoxError>(())
+        Ok::<(), Error>(())
     })?;
 
     executor.spin()?;

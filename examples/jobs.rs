@@ -1,4 +1,4 @@
-//! A program whose job files select nodes, parameters, delays and durations.
+//! A program with job files that select nodes, parameters, delays and durations.
 //!
 //! ```text
 //! cargo run --features cli --example jobs -- run examples/jobs/nominal.toml --certificate -
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
         Some(_) => cli::main(registry),
         None => {
             let (out, err) = (&mut std::io::stdout(), &mut std::io::stderr());
-            cli::run_from(&registry, ["jobs", "run", NOMINAL], out, err).into()
+            cli::Program::new(registry).run_from(["jobs", "run", NOMINAL], out, err).into()
         }
     }
 }

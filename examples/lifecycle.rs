@@ -5,7 +5,7 @@
 //! the services `/camera/change_state` and `/camera/get_state` are those of `lifecycle_msgs`.
 
 use ringspin::lifecycle::{LifecyclePublisher, LifecycleState, Transition};
-use ringspin::{BoxError, Executor, FromEnv, Message, Node, QoS, Subscription, Timer};
+use ringspin::{Error, Executor, FromEnv, Message, Node, QoS, Result, Subscription, Timer};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
@@ -20,7 +20,7 @@ struct Camera {
 }
 
 impl Camera {
-    fn configure(&mut self, node: &Node<Self>) -> Result<(), BoxError> {
+    fn configure(&mut self, node: &Node<Self>) -> Result<()> {
         self.image = Some(node.create_lifecycle_publisher("image", QoS::sensor_data())?);
         // Images are ignored unless the camera is active.
         self.exposure = Some(node.create_timer(10 * MS, |camera, _| {
@@ -42,7 +42,7 @@ impl Camera {
 }
 
 /// Takes the camera twice through its states.
-async fn manage(node: Node<()>) -> Result<(), BoxError> {
+async fn manage(node: Node<()>) -> Result<()> {
     let change = node.create_client::<Transition, bool>("camera/change_state", QoS::services())?;
     let state = node.create_client::<(), LifecycleState>("camera/get_state", QoS::services())?;
     let gain = node.create_publisher("gain", QoS::default())?;
@@ -80,7 +80,7 @@ fn main() -> anyhow::Result<()> {
     manager.spawn_with_state("manage", |state| async move {
         manage(own).await?;
         state.with(|_, cx| cx.stop()).await;
-        Ok::<(), BoxError>(())
+        Ok::<(), Error>(())
     })?;
 
     executor.spin()?;

@@ -13,7 +13,7 @@
 //!    orders until the check fails, and shrinks the failing order to the fewest deviations from the
 //!    default one: here a single one, which names the two callbacks. It also prints a variable that
 //!    replays exactly this order, in a debugger or with more logging:
-//!    `RINGSPIN_SCHEDULE='t...' cargo run --example order_bug`.
+//!    `RINGSPIN_SCHEDULE='p...' cargo run --example order_bug`.
 //! 3. **The fix passes in every order.** A synchronized subscription joins the messages by their
 //!    stamps, in any order of arrival.
 //!
@@ -27,7 +27,7 @@
 //! }
 //! ```
 
-use ringspin::sim::{Exploration, ExploreError};
+use ringspin::sim::{Counterexample, Exploration};
 use ringspin::sync::{ExactTime, Input, Stamped};
 use ringspin::{BoxError, Graph, Job, Message, Node, QoS, Time};
 use std::time::Duration;
@@ -108,8 +108,10 @@ fn main() -> Result<(), BoxError> {
 
     println!("2. hasty, in other orders:");
     match job(hasty).explore(&Exploration::default()) {
-        Err(ExploreError::Found(counterexample)) => println!("{counterexample}\n"),
-        Err(other) => return Err(other.into()),
+        Err(error) => match error.cause::<Counterexample>() {
+            Some(counterexample) => println!("{counterexample}\n"),
+            None => return Err(error.into()),
+        },
         Ok(_) => return Err("the bug did not appear".into()),
     }
 

@@ -8,7 +8,8 @@
 //!
 //! The operator raises the speed until its limit refuses. Each change is an event of the pilot.
 
-use ringspin::parameter::{ParameterChange, ParameterError};
+use ringspin::ErrorKind;
+use ringspin::parameter::ParameterChange;
 use ringspin::{Executor, FromEnv};
 use std::time::Duration;
 
@@ -37,7 +38,7 @@ fn main() -> anyhow::Result<()> {
     let operator = executor.create_node("operator", ())?;
     operator.create_timer(Duration::from_millis(100), move |(), cx| {
         match speed.set(speed.get() + 0.25) {
-            Err(refusal @ ParameterError::Value(_)) => {
+            Err(refusal) if refusal.kind() == ErrorKind::InvalidArgument => {
                 println!("{}: {refusal}", cx.now());
                 cx.stop();
                 Ok(())

@@ -8,7 +8,6 @@
 //! lidar offers a deadline of 100 ms and misses it. A publisher that offers less than the planner
 //! requests cannot be created.
 
-use ringspin::message::CreateSubscriptionError;
 use ringspin::qos::SubscriptionEvents;
 use ringspin::{Context, Executor, FromEnv, Message, QoS};
 use std::time::Duration;
@@ -50,7 +49,7 @@ fn main() -> anyhow::Result<()> {
                 13 => cx.stop(),
                 _ => {}
             }
-            Ok::<_, CreateSubscriptionError>(())
+            Ok::<_, ringspin::Error>(())
         }
     })?;
 

@@ -17,13 +17,13 @@
 //!
 //! Without arguments a small recording is written to a temporary folder and replayed.
 
-use ringspin::bag::{Definition, MessageTypes, Topic, WriteOptions, Writer};
+use ringspin::bag::{MessageTypes, Topic, WriteOptions, Writer};
 use ringspin::cli::Program;
 use ringspin::messages::builtin_interfaces::msg::Time as Stamp;
+use ringspin::messages::cdr;
 use ringspin::messages::nav_msgs::msg::Odometry;
 use ringspin::messages::sensor_msgs::msg::Imu;
 use ringspin::messages::std_msgs::msg::Float64;
-use ringspin::messages::{RosMessage, cdr};
 use ringspin::sim::{NodeConfig, Registry};
 use ringspin::{BoxError, Digest, Graph, Message, QoS, Time};
 use std::path::Path;
@@ -53,7 +53,7 @@ fn main() -> ExitCode {
 /// The state of the filter.
 #[derive(Default, Digest)]
 struct Heading {
-    /// In radians; it leads the odometry by what the gyroscope has measured since.
+    /// In radians; it leads the odometry by the turns that the gyroscope has measured since.
     heading: f64,
     /// The stamp of the last measurement of the gyroscope.
     measured: Option<Time>,
@@ -80,7 +80,7 @@ fn heading_filter(graph: &Graph, place: &NodeConfig) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// Ends the run with exit code 3 if no heading has come for `silence_ms_max` after the first one.
+/// Ends the run with exit code 3 if no heading arrives for `silence_ms_max` after the first one.
 fn watch(graph: &Graph, place: &NodeConfig) -> Result<(), BoxError> {
     let node = place.create_node(graph, None::<Time>)?;
     let limit = node.declare_parameter("silence_ms_max", 1000i64)?.get().unsigned_abs();
@@ -99,8 +99,8 @@ fn watch(graph: &Graph, place: &NodeConfig) -> Result<(), BoxError> {
 fn write_drive(path: &Path) -> Result<ExitCode, BoxError> {
     const PERIOD: Duration = Duration::from_millis(20);
     let mut writer = Writer::create(path, WriteOptions::default())?;
-    let imus = writer.add_topic(&topic::<Imu>("/imu/data"))?;
-    let odometry = writer.add_topic(&topic::<Odometry>("/odom"))?;
+    let imus = writer.add_topic(&Topic::of::<Imu>("/imu/data", QoS::default()))?;
+    let odometry = writer.add_topic(&Topic::of::<Odometry>("/odom", QoS::default()))?;
     let start = Time::from_secs(1_700_000_000);
     for n in 0..500u32 {
         let time = start + PERIOD * n;
@@ -117,19 +117,6 @@ fn write_drive(path: &Path) -> Result<ExitCode, BoxError> {
     }
     writer.finish()?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// The description of a topic with messages of type `M`.
-fn topic<M: RosMessage>(name: &str) -> Topic {
-    let (encoding, text) = ("ros2msg".into(), M::DEFINITION.into());
-    Topic {
-        name: name.into(),
-        type_name: M::TYPE_NAME.into(),
-        type_hash: Some(M::TYPE_HASH.into()),
-        definition: Some(Definition { encoding, text }),
-        serialization_format: "cdr".into(),
-        offered_qos: vec![QoS::default()],
-    }
 }
 
 /// Writes a small recording and replays it; at ten times its speed in the live modes.

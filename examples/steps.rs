@@ -3,7 +3,7 @@
 //! `RINGSPIN_MODE=deterministic cargo run --example steps` (or `single`; `multi` has a thread per
 //! core, and refuses to step).
 
-use ringspin::{Executor, FromEnv, Message, QoS, SpinError};
+use ringspin::{ErrorKind, Executor, FromEnv, Message, QoS};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
@@ -21,7 +21,7 @@ fn main() -> anyhow::Result<()> {
     node.create_subscription("count", QoS::keep_last(1), |_, n: &Message<u64>, cx| {
         println!("{}: {}", cx.now(), **n);
     })?;
-    if executor.spin_some() == Err(SpinError::SeveralThreads) {
+    if executor.spin_some().is_err_and(|error| error.kind() == ErrorKind::Unsupported) {
         return Ok(());
     }
     while executor.statistics().overwritten() < 5 {

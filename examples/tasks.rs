@@ -2,8 +2,7 @@
 //!
 //! `RINGSPIN_MODE=deterministic cargo run --example tasks` (or `single`, `multi`).
 
-use ringspin::service::RequestError;
-use ringspin::{Executor, FromEnv, PublishError, QoS};
+use ringspin::{CallError, Executor, FromEnv, PublishError, QoS};
 use std::time::Duration;
 
 fn main() -> anyhow::Result<()> {
@@ -39,7 +38,7 @@ fn main() -> anyhow::Result<()> {
             });
             if collected.await == 5 {
                 state.with(|_, cx| cx.stop()).await;
-                return Ok::<(), RequestError>(());
+                return Ok::<(), CallError>(());
             }
         }
     })?;

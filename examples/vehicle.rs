@@ -13,9 +13,9 @@
 
 use ringspin::bag::closed_loop::{self, DataSource, Offer};
 use ringspin::bag::{MessageTypes, Record, Topic, TopicId};
+use ringspin::messages::cdr;
 use ringspin::messages::geometry_msgs::msg::Twist;
 use ringspin::messages::nav_msgs::msg::Odometry;
-use ringspin::messages::{RosMessage, cdr};
 use ringspin::prelude::*;
 use ringspin::{BoxError, Graph};
 use std::sync::{Arc, Mutex};
@@ -74,14 +74,7 @@ impl Vehicle {
 
 impl DataSource for Vehicle {
     fn inputs(&self) -> Vec<Topic> {
-        vec![Topic {
-            name: "/odom".into(),
-            type_name: Odometry::TYPE_NAME.into(),
-            type_hash: Some(Odometry::TYPE_HASH.into()),
-            definition: None,
-            serialization_format: "cdr".into(),
-            offered_qos: vec![QoS::default()],
-        }]
+        vec![Topic::of::<Odometry>("/odom", QoS::default())]
     }
 
     fn outputs(&self) -> Vec<String> {

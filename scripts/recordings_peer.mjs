@@ -1,4 +1,4 @@
-// Reads a recording as Foxglove does, for bag/tests/peers.rs: `recordings_peer.mjs MODULES FILE` prints a JSON
+// Reads a recording as Foxglove does, for bag/tests/files/peers.rs: `recordings_peer.mjs MODULES FILE` prints a JSON
 // object for each message. MODULES is the folder with the packages of npm.
 
 import { createRequire } from "node:module";

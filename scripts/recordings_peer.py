@@ -1,4 +1,4 @@
-"""The independent Python readers and writers of recordings, for bag/tests/peers.rs.
+"""The independent Python readers and writers of recordings, for bag/tests/files/peers.rs.
 
 write DIRECTORY TYPES    writes recordings with rosbags, one topic for each of the types in the file TYPES that
                          rosbags knows; prints the values

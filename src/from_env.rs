@@ -1,6 +1,7 @@
 //! Executors as environment and command line ask for, with the simulation files of this build.
 
-use ringspin_modes::{ConfigurationError, Executor, SimulationReader};
+use ringspin_executor::Result;
+use ringspin_modes::{Executor, SimulationReader};
 
 #[cfg(not(feature = "simulation"))]
 const READER: SimulationReader = ringspin_modes::no_simulation_files;
@@ -22,8 +23,8 @@ pub trait FromEnv: Sized {
     /// | `RINGSPIN_MIDDLEWARE` | a [`Connection`](crate::middleware::Connection) |
     ///
     /// # Errors
-    /// [`ConfigurationError`].
-    fn from_env() -> Result<Self, ConfigurationError>;
+    /// Fails for an unknown mode or ROS argument, and for a file that cannot be used.
+    fn from_env() -> Result<Self>;
 
     /// Like [`from_env`](Self::from_env), with the ROS arguments of the command line on top. Also
     /// returns the arguments for the application, with the program's name first.
@@ -34,20 +35,20 @@ pub trait FromEnv: Sized {
     /// if let Some(argument) = args.get(1) {
     ///     eprintln!("this program has no argument `{argument}`");
     /// }
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok::<(), ringspin::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`ConfigurationError`].
-    fn from_args_and_env() -> Result<(Self, Vec<String>), ConfigurationError>;
+    /// Fails for an unknown mode or ROS argument, and for a file that cannot be used.
+    fn from_args_and_env() -> Result<(Self, Vec<String>)>;
 }
 
 impl FromEnv for Executor {
-    fn from_env() -> Result<Self, ConfigurationError> {
+    fn from_env() -> Result<Self> {
         Self::from_env_with(READER)
     }
 
-    fn from_args_and_env() -> Result<(Self, Vec<String>), ConfigurationError> {
+    fn from_args_and_env() -> Result<(Self, Vec<String>)> {
         Self::from_args_and_env_with(READER)
     }
 }

@@ -20,7 +20,7 @@
 //!     println!("{}: {} heard {}", cx.now(), cx.node(), **n);
 //! })?;
 //! executor.spin_for(Duration::from_millis(100))?;
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # Ok::<(), ringspin::Error>(())
 //! ```
 //!
 //! Start with [`Executor`], [`Node`], [`Publisher`] and [`Context`]; for tests, with [`Job`]. The
@@ -31,7 +31,8 @@
 //! # Features
 //! * `simulation` (default): [`Job`], verification, exploration, models, simulation files.
 //! * `toml`: mapping files; part of `simulation`.
-//! * `cli`: ready-made commands for programs whose job files choose nodes, module `cli`.
+//! * `json`: certificates of runs, and timelines for Perfetto, from code; part of `cli`.
+//! * `cli`: ready-made commands for programs with job files that choose nodes, module `cli`.
 //! * `messages`: ROS 2 messages as Rust structs, module `messages`.
 //! * `bag`: rosbag2 recordings, module `bag`.
 //! * `bench`: latency measurements of a graph, module `bench`.
@@ -43,11 +44,12 @@ mod from_env;
 
 pub use from_env::FromEnv;
 pub use ringspin_executor::{
-    Arguments, BoxError, CallError, Client, Context, Digest, DigestHasher, Failure, FailurePolicy,
-    Graph, GuardCondition, Lifecycle, Loan, Message, Node, Parameter, PublishError, Publisher, QoS,
-    Reply, Responder, Service, Statistics, StopHandle, Subscription, Task, Time, Timer,
+    Arguments, BoxError, CallError, Client, Context, Digest, DigestHasher, Error, ErrorKind,
+    Failure, FailurePolicy, Graph, GuardCondition, Lifecycle, Loan, Message, Node, Parameter,
+    PublishError, Publisher, QoS, Reply, Responder, Result, Service, StopHandle, Subscription,
+    Task, Time, Timer,
 };
-pub use ringspin_modes::{Executor, Mapping, Mode, SpinError};
+pub use ringspin_modes::{Executor, Mapping, Mode};
 #[cfg(feature = "simulation")]
 pub use ringspin_simulation::Job;
 
@@ -102,7 +104,7 @@ macro_rules! r2r_is_patched {
 pub mod prelude {
     pub use crate::{
         Arguments, Client, Context, Digest, Executor, FromEnv, Graph, Message, Node, Publisher,
-        QoS, Responder, Service, StopHandle, Subscription, Time, Timer,
+        QoS, Responder, Result, Service, StopHandle, Subscription, Time, Timer,
     };
 }
 
@@ -113,14 +115,14 @@ pub mod action {
 
 /// ROS arguments: remapping, parameter overrides, log levels.
 pub mod arguments {
-    pub use ringspin_executor::{ArgumentsError, LogLevel};
+    pub use ringspin_executor::LogLevel;
 }
 
 /// Events, and recorders of their dispatches.
 pub mod event {
     pub use ringspin_executor::{
         CallbackId, CallbackResult, Completion, Dispatch, EventId, ForeignEvent, LoopId, Recorder,
-        ReentrantError, ReentrantGroup, SourceId, running_node,
+        ReentrantGroup, SourceId, running_node,
     };
 }
 
@@ -128,46 +130,40 @@ pub mod event {
 pub mod graph {
     pub use ringspin_executor::name;
     pub use ringspin_executor::{
-        AddError, CallbackInfo, ClientInfo, CreateGroupError, CreateNodeError, FreezeError,
-        FrozenError, GraphChange, GraphInfo, LoopInfo, NameError, ServiceInfo, SetPriorityError,
-        TopicInfo,
+        CallbackInfo, ClientInfo, GraphChange, GraphInfo, LoopInfo, ServiceInfo, TopicInfo,
     };
     pub use ringspin_modes::{GraphEdge, graph_edges};
 }
 
 /// Managed nodes with the states of ROS 2 lifecycle nodes.
 pub mod lifecycle {
-    pub use ringspin_executor::{
-        CreateLifecycleError, LifecycleBuilder, LifecyclePublisher, LifecycleState, Transition,
-    };
+    pub use ringspin_executor::{LifecycleBuilder, LifecyclePublisher, LifecycleState, Transition};
 }
 
 /// Messages on their way, and their limits.
 pub mod message {
     pub use ringspin_executor::{
-        BY_VALUE_MAX, CreatePublisherError, CreateSubscriptionError, DepthError, HeldMessages,
-        LoanError, MessageTimes, OutOfSlots, ReturnedMessage, TooLargeError, TypeMismatchError,
+        BY_VALUE_MAX, HeldMessages, LoanError, MessageTimes, OutOfSlots, ReturnedMessage,
     };
 }
 
 /// The interface of a middleware that carries topics and services beyond the process.
 pub mod middleware {
     pub use ringspin_executor::{
-        AnnouncedService, Middleware, MiddlewareError, MiddlewareService, RemoteClient,
-        RemoteEvent, RemoteEventKind, RemoteEvents, RemoteNode, RemoteNotifier, RemotePublisher,
+        AnnouncedService, Middleware, MiddlewareService, RemoteClient, RemoteEvent,
+        RemoteEventKind, RemoteEvents, RemoteNode, RemoteNotifier, RemotePublisher,
         RemoteResponder, RemoteServer, RemoteStatus, RemoteSubscription, RosClock, Sent,
-        ServiceTypes, SetMiddlewareError, TypeName,
+        ServiceTypes, TypeName,
     };
-    pub use ringspin_modes::{Connection, ConnectionError, UnknownConnectionError};
+    pub use ringspin_modes::Connection;
 }
 
 /// Parameters of nodes: declaration, values, ranges, changes.
 pub mod parameter {
     pub use ringspin_executor::{
-        DeclareError, NotDeclaredError, PARAMETER_CHANGES_MAX, ParameterBuilder, ParameterCallback,
-        ParameterChange, ParameterClient, ParameterDescriptor, ParameterError, ParameterInfo,
-        ParameterRange, ParameterType, ParameterValue, ParameterValueError, ParameterVariant,
-        Ranged, SetParametersError,
+        PARAMETER_CHANGES_MAX, ParameterBuilder, ParameterCallback, ParameterChange,
+        ParameterClient, ParameterDescriptor, ParameterEventKind, ParameterInfo, ParameterRange,
+        ParameterType, ParameterValue, ParameterVariant, Ranged,
     };
 }
 
@@ -175,62 +171,50 @@ pub mod parameter {
 pub mod qos {
     pub use ringspin_executor::{
         DeadlineMissed, Durability, History, Incompatibility, IncompatiblePeer, IncompatibleQos,
-        IncompatibleQosError, Liveliness, LivelinessChanged, LivelinessLost, Matched, MessageLost,
-        PublisherEvents, QosPolicy, Reliability, SubscriptionEvents,
+        Liveliness, LivelinessChanged, LivelinessLost, Matched, MessageLost, PublisherEvents,
+        QosPolicy, Reliability, SubscriptionEvents,
     };
 }
 
 /// Random numbers of a node, which no other node shifts.
 pub mod random {
-    pub use ringspin_executor::{CreateRandomError, NodeRandom, SeedError, rand_core};
+    pub use ringspin_executor::{NodeRandom, rand_core};
 }
 
 /// Modes and mappings, waiting, failures and statistics of an [`Executor`].
 pub mod scheduler {
     pub use ringspin_executor::{
-        CallbackStatistics, Cause, ReadyOrder, SetDeadlineError, StopError, WaitStrategy,
-        WorkerStatistics, catch_panic, error_message, panic_message,
+        CallbackStatistics, Cause, ReadyOrder, Statistics, WaitStrategy, WorkerStatistics,
+        catch_panic, error_message, panic_message,
     };
-    #[cfg(feature = "toml")]
-    pub use ringspin_modes::mapping::MappingParseError;
-    pub use ringspin_modes::mapping::{
-        CoreMapping, CorePlan, DispatchPriorityError, IsolationError, LoopName, UnknownNodeError,
-        loop_names,
-    };
-    pub use ringspin_modes::{
-        ConfigurationError, Machine, MappingError, MappingFileError, ModeError, SignalError,
-        UnknownModeError, allowed_cores,
-    };
+    pub use ringspin_modes::mapping::{CoreMapping, CorePlan, LoopName, loop_names};
+    pub use ringspin_modes::{Machine, allowed_cores};
 }
 
 /// Services: asynchronous calls and their limits.
 pub mod service {
-    pub use ringspin_executor::{
-        CALL_BY_VALUE_MAX, CallAndWaitError, CallFuture, CallRefusal, CallRefused,
-        CreateClientError, CreateServiceError, RequestError,
-    };
+    pub use ringspin_executor::{CALL_BY_VALUE_MAX, CallFuture, CallRefused};
 }
 
 /// The deterministic mode: networks, durations, virtual cores, orders; jobs and their results.
 pub mod sim {
     pub use ringspin_executor::{
-        AddInputError, Collector, Delivery, DeliveryOutcome, Direct, ExternalInput, InFlight,
-        InterceptError, NamedInput, Network, Scope, Verdict,
+        Collector, Delivery, DeliveryOutcome, Direct, ExternalInput, InFlight, NamedInput, Network,
+        Scope, Verdict,
     };
     pub use ringspin_modes::deterministic::{Record, Trace};
     pub use ringspin_modes::{
-        Candidate, ChainError, ChainPath, ChainSamples, Cores, DelayPerturbation, Deviation,
-        InstantEvent, Jitter, NotApplied, Panicked, Postponement, RunDigest, Schedule,
-        ScheduleError, Simulation, TieBreaker, TiePolicy,
+        Candidate, Chain, ChainSamples, Cores, DelayPerturbation, Deviation, InstantEvent, Jitter,
+        Postponement, RunDigest, Schedule, Simulation, TieBreaker, TiePolicy,
     };
     #[cfg(feature = "simulation")]
     pub use ringspin_simulation::{
-        CallbackCounts, Certificate, CertificateError, CheckFailed, Counterexample, Counts,
-        Difference, Divergence, EndError, Exploration, ExploreError, Explored, FreshProcess,
-        JobFile, JobFileError, NoEndError, NodeConfig, Order, Platform, Ran, Registry,
-        RegistryError, Report, Session, StateError, Step, Uncontrolled, VerifyError,
-        WatchdogTimeout, describe, load_simulation,
+        CallbackCounts, CheckFailed, Counterexample, Counts, Difference, Divergence, Exploration,
+        Explored, FreshProcess, JobFile, NodeConfig, Order, Ran, Registry, Report, Session, Step,
+        Uncontrolled, WatchdogTimeout, describe, load_simulation,
     };
+    #[cfg(feature = "json")]
+    pub use ringspin_simulation::{Certificate, Platform};
     #[cfg(feature = "simulation")]
     pub use ringspin_simulation::{models, timeline};
 }
@@ -238,9 +222,8 @@ pub mod sim {
 /// Callbacks that join messages of several topics.
 pub mod sync {
     pub use ringspin_executor::{
-        Accumulate, ApproximateTime, Cached, ExactTime, Input, Inputs, Kind, Latest, New, Optional,
-        Policy, PolicyError, Required, RequiredInputs, Stamped, StampedInputs, SynchronizeError,
-        SynchronizedSubscription, Trigger,
+        ApproximateTime, Cached, ExactTime, Input, Inputs, Kind, Latest, New, Optional, Policy,
+        Required, Stamped, StampedInputs, SynchronizedSubscription, Trigger,
     };
 }
 
@@ -251,9 +234,7 @@ pub mod task {
 
 /// Clocks, and errors of timers.
 pub mod time {
-    pub use ringspin_executor::{
-        Clock, CreateTimerError, LiveClock, NodeClock, PeriodError, SimClock,
-    };
+    pub use ringspin_executor::{Clock, LiveClock, NodeClock, SimClock};
 }
 
 /// Compiles and runs the snippets of the README and of the guide.

@@ -1,4 +1,5 @@
-//! `use ringspin::Digest` brings trait and derive macro; what is derived adds the documented bytes.
+//! `use ringspin::Digest` brings trait and derive macro; the derived implementation adds the
+//! documented bytes.
 
 use ringspin::{Digest, DigestHasher, Time};
 use std::collections::{BTreeMap, HashMap};

@@ -20,10 +20,11 @@ pub fn read(data: &[u8], name: &str, directory: bool) {
 }
 
 fn open(path: &Path) {
-    let Ok(bag) = Bag::open(path) else { return };
-    for order in [Order::LogTime, Order::PublishTime] {
-        let options = ReadOptions { order, ..ReadOptions::default() };
-        let Ok(reader) = bag.read(&options) else { continue };
-        reader.map_while(Result::ok).for_each(drop);
+    for bag in [Bag::open(path), Bag::open_damaged(path)].into_iter().flatten() {
+        for order in [Order::LogTime, Order::PublishTime] {
+            let options = ReadOptions { order, ..ReadOptions::default() };
+            let Ok(reader) = bag.read(&options) else { continue };
+            reader.map_while(Result::ok).for_each(drop);
+        }
     }
 }

@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
          WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < 40)
          INSERT INTO messages SELECT id, 1, id % 7, x'0001020304' FROM n;",
     )?;
-    let text = include_str!("../tests/jazzy_metadata.yaml");
+    let text = include_str!("../tests/files/jazzy_metadata.yaml");
     fs::write(corpus.join("metadata/jazzy"), text)?;
     Ok(())
 }

@@ -1,15 +1,15 @@
 //! An open recording: its files and topics.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use ringspin_executor::Time;
+use ringspin_executor::{Error, ErrorKind, Result, Time};
 
-use crate::error::{OpenError, ReadError};
 use crate::metadata::{Metadata, TopicCount};
-use crate::read::{ReadOptions, Reader};
-use crate::recording::{Topic, TopicId};
+use crate::read::{Expected, ReadOptions, Reader};
+use crate::recording::{Topic, TopicId, absolute};
 use crate::source::Source;
 
 /// An open recording.
@@ -30,9 +30,13 @@ pub struct Bag {
     files: Vec<BagFile>,
     topics: Vec<Topic>,
     counts: Vec<u64>,
+    /// The numbers of messages in the indexes and in `metadata.yaml`.
+    expected: Vec<Expected>,
     warnings: Vec<String>,
     ros_distro: Option<String>,
     compresses_messages: bool,
+    /// Whether parts that cannot be read are left out.
+    is_damaged: bool,
 }
 
 /// A file of a recording.
@@ -56,22 +60,41 @@ impl Bag {
     /// Reads the index only; a file without index is read whole.
     ///
     /// # Errors
-    /// If `path` is no recording, or one whose index cannot be read. A file whose end is missing
-    /// is no error: it is read up to there, with a [warning](Self::warnings).
-    pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
-        let path = path.as_ref();
-        let not_found = |problem: String| OpenError::NotARecording { path: path.into(), problem };
-        let found = std::fs::metadata(path).map_err(|error| not_found(error.to_string()))?;
+    /// If `path` is no recording, or its index cannot be read. A file without its end is no error:
+    /// it is read up to there, with a [warning](Self::warnings).
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path.as_ref(), false)
+    }
+
+    /// Opens a damaged recording without the parts that cannot be read: chunks of MCAP files, rows
+    /// of SQLite3 files, whole files. [`warnings`](Self::warnings) name them.
+    ///
+    /// Reads all messages for that. Readers do not compare counts at their end.
+    ///
+    /// # Errors
+    /// If `path` is no recording, or none of its files can be read.
+    pub fn open_damaged(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path.as_ref(), true)
+    }
+
+    fn open_with(path: &Path, is_damaged: bool) -> Result<Self> {
+        let found = std::fs::metadata(path).map_err(|error| no_recording(path, error))?;
         let mut warnings = Vec::new();
         let mut metadata = None;
         let files = match found.is_dir() {
             false => vec![path.to_owned()],
             true => {
-                metadata = Metadata::read(path)?;
+                metadata = match Metadata::read(path) {
+                    Err(problem) if is_damaged => {
+                        warnings.push(problem.to_string());
+                        None
+                    }
+                    read => read?,
+                };
                 match &metadata {
                     Some(metadata) => metadata.files(path),
                     None => {
-                        let files = files_by_name(path).map_err(|e| not_found(e.to_string()))?;
+                        let files = files_by_name(path).map_err(|e| no_recording(path, e))?;
                         warnings
                             .push("metadata.yaml is missing: the files are read by name".into());
                         files
@@ -80,22 +103,30 @@ impl Bag {
             }
         };
         if files.is_empty() {
-            return Err(not_found("it names no file".into()));
+            return Err(no_recording(path, "it names no file"));
         }
         let mut sources = Vec::new();
         for path in files {
-            let opened = Source::open(&path);
-            let opened = opened
-                .map_err(|problem| OpenError::File { path: path.clone(), problem })?
-                .ok_or_else(|| OpenError::NotARecording {
-                    path: path.clone(),
-                    problem: "it is neither MCAP nor SQLite3".into(),
-                })?;
+            let opened = Source::open(&path, is_damaged)
+                .map_err(|problem| problem.of("failed to open recording", &path))
+                .and_then(|opened| {
+                    opened.ok_or_else(|| no_recording(&path, "it is neither MCAP nor SQLite3"))
+                });
+            let opened = match opened {
+                Err(problem) if is_damaged => {
+                    warnings.push(problem.to_string());
+                    continue;
+                }
+                opened => opened?,
+            };
             let name = path.display();
             warnings.extend(opened.warnings().iter().map(|problem| format!("{name}: {problem}")));
             sources.push(opened);
         }
-        Ok(Self::new(path, sources, metadata, warnings))
+        if sources.is_empty() {
+            return Err(no_recording(path, warnings.join("; ")));
+        }
+        Ok(Self { is_damaged, ..Self::new(path, sources, metadata, warnings) })
     }
 
     fn new(
@@ -122,8 +153,14 @@ impl Bag {
                 message_count,
             });
         }
+        let mut expected = Vec::new();
         if let Some(metadata) = &metadata {
             topics.describe(metadata, &mut warnings);
+            topics.expect(metadata, &mut expected);
+        }
+        for (n, (topic, count)) in topics.topics.iter().zip(&topics.counts).enumerate() {
+            let (name, topics) = (topic.name.clone(), vec![TopicId(n)]);
+            expected.push(Expected { by: "the index", name, topics, count: *count });
         }
         Self {
             path: path.to_owned(),
@@ -131,8 +168,10 @@ impl Bag {
             files,
             topics: topics.topics,
             counts: topics.counts,
+            expected,
             warnings,
             compresses_messages: metadata.as_ref().is_some_and(Metadata::compresses_messages),
+            is_damaged: false,
             ros_distro: metadata.and_then(|metadata| metadata.ros_distro),
         }
     }
@@ -149,12 +188,23 @@ impl Bag {
 
     /// The topic of this name; the first one if the recording has several types under it.
     pub fn topic(&self, name: &str) -> Option<TopicId> {
+        let name = absolute(name);
         self.topics.iter().position(|topic| topic.name == name).map(TopicId)
     }
 
     /// The number of messages of each topic.
     pub fn message_counts(&self) -> &[u64] {
         &self.counts
+    }
+
+    /// The number of messages that each topic had when it was recorded, as far as an index or
+    /// `metadata.yaml` says: larger than what can be read of a damaged recording.
+    pub fn recorded_counts(&self) -> Vec<u64> {
+        let recorded = |topic| {
+            let counts = self.expected.iter().filter(|of| of.topics.contains(&topic));
+            counts.map(|of| of.count).max().unwrap_or(0)
+        };
+        (0..self.topics.len()).map(TopicId).map(recorded).collect()
     }
 
     /// The number of messages.
@@ -201,14 +251,21 @@ impl Bag {
     ///
     /// # Errors
     /// If a topic is asked for that does not exist, or a file cannot be opened.
-    pub fn read(&self, options: &ReadOptions) -> Result<Reader, ReadError> {
+    pub fn read(&self, options: &ReadOptions) -> Result<Reader> {
         if let Some(asked) = options.topics.iter().flatten().find(|t| t.0 >= self.topics.len()) {
-            return Err(ReadError::UnknownTopic { asked: asked.0, count: self.topics.len() });
+            let text = format!(
+                "failed to read recording: it has {} topics, but topic {} is asked for",
+                self.topics.len(),
+                asked.0
+            );
+            return Err(Error::new(ErrorKind::NotFound, text).at_path(&self.path));
         }
         let is_cdr = |topic: &Topic| topic.serialization_format == "cdr";
         let compressed = self.topics.iter().map(|t| self.compresses_messages || is_cdr(t));
         let compressed = compressed.collect();
-        Reader::new(Arc::clone(&self.sources), options, compressed, self.warnings.clone())
+        let expected = if self.is_damaged { Vec::new() } else { self.expected.clone() };
+        let warnings = self.warnings.clone();
+        Reader::new(Arc::clone(&self.sources), options, compressed, expected, warnings)
     }
 }
 
@@ -220,8 +277,10 @@ struct Topics {
 }
 
 impl Topics {
-    /// The topic of a channel, with the channel's publishers and whatever was not known yet.
-    fn merge(&mut self, channel: Topic) -> TopicId {
+    /// The topic of a channel, with the channel's publishers and the properties that were not known
+    /// yet.
+    fn merge(&mut self, mut channel: Topic) -> TopicId {
+        channel.name = absolute(channel.name);
         let is_same = |topic: &Topic| {
             let hashes = topic.type_hash.as_ref().zip(channel.type_hash.as_ref());
             topic.name == channel.name
@@ -270,6 +329,29 @@ impl Topics {
             }
         }
     }
+
+    /// Adds the numbers of messages that `metadata.yaml` has, if it has any.
+    fn expect(&self, metadata: &Metadata, expected: &mut Vec<Expected>) {
+        let listed = &metadata.topics_with_message_count;
+        let names: BTreeSet<_> = self.topics.iter().map(|topic| &topic.name).collect();
+        for name in names.into_iter().filter(|_| !listed.is_empty()) {
+            let counts = listed.iter().filter(|of| absolute(&*of.topic_metadata.name) == *name);
+            let count = counts.map(|of| of.message_count).sum();
+            let topics = (0..self.topics.len()).filter(|n| self.topics[*n].name == *name);
+            let (name, topics) = (name.clone(), topics.map(TopicId).collect());
+            expected.push(Expected { by: "metadata.yaml", name, topics, count });
+        }
+    }
+}
+
+/// The error of a path that is no recording.
+fn no_recording(path: &Path, problem: impl std::fmt::Display) -> Error {
+    let text = format!(
+        "failed to open recording {}: {problem}; name a rosbag2 directory, or a file that ends in \
+         .mcap, .db3, .mcap.zstd or .db3.zstd",
+        path.display()
+    );
+    Error::new(ErrorKind::NotFound, text).at_path(path)
 }
 
 /// The recorded files of a directory without `metadata.yaml`, by name.

@@ -1,16 +1,15 @@
-//! Closed loop: a simulator outside of the graph, which waits for the graph and is told what the
-//! graph has published.
+//! Closed loop: a simulator outside of the graph, which waits for the graph and gets the messages
+//! that the graph has published.
 
+use crate::error::reworded;
 use crate::inlet::{Entry, Inlet, Tap};
 use crate::message_types::{Carried, MessageTypes, publish_raw, subscribe_raw};
 use crate::outlet::Outlet;
 use crate::recording::{Record, Topic, TopicId};
 use ringspin_executor::{
-    AddInputError, BoxError, Context, CreateGroupError, CreateNodeError, CreateSubscriptionError,
-    Delivery, ExternalInput, Graph, QoS, Time,
+    BoxError, Context, Delivery, Error, ErrorKind, ExternalInput, Graph, QoS, Result, Time,
 };
 use std::sync::{Arc, Mutex, PoisonError};
-use thiserror::Error;
 
 /// The number of messages of one topic that may wait until the simulator is told.
 const QUEUE_DEPTH: usize = 1000;
@@ -19,15 +18,16 @@ const QUEUE_DEPTH: usize = 1000;
 ///
 /// It exchanges serialized messages, so that it needs no types of the graph. Back-pressure goes
 /// both ways: a message is offered until every subscription has taken it, and the simulator is
-/// asked for its next message only when the graph has nothing left to do and it was told what was
-/// published. In the live modes, where time does not wait, it is told whenever it is asked.
+/// asked for its next message only when the graph has nothing left to do and the simulator got all
+/// published messages. In the live modes, where time does not wait, it is told whenever it is
+/// asked.
 ///
 /// For a simulator in Rust with typed messages, [`ExternalInput`] is enough.
 pub trait DataSource: Send {
     /// The topics that the simulator publishes.
     fn inputs(&self) -> Vec<Topic>;
 
-    /// The names of the topics whose messages it is told.
+    /// The names of the topics with messages for the simulator.
     fn outputs(&self) -> Vec<String>;
 
     /// The next message that the simulator publishes; its topic is an index of
@@ -38,10 +38,10 @@ pub trait DataSource: Send {
     fn next(&mut self) -> Result<Option<Offer>, BoxError>;
 
     /// The graph has nothing left to do at `now`. `published` are the messages on the
-    /// [`outputs`](Self::outputs) since the last call, whose indices are their topics.
+    /// [`outputs`](Self::outputs) since the last call; their topics are indices of it.
     ///
     /// # Errors
-    /// The reason why the simulation cannot go on; the run ends.
+    /// The reason why the simulation cannot continue; the run ends.
     fn quiet(&mut self, now: Time, published: &[Record]) -> Result<(), BoxError>;
 }
 
@@ -57,65 +57,22 @@ pub struct Offer {
     pub data: Vec<u8>,
 }
 
-/// The reason why a simulator is not connected.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum ClosedLoopError {
-    /// The messages of a topic are of another type than the simulator's.
-    #[error(
-        "failed to connect topic {topic}: the simulator has type {offered}, but a node of the \
-         graph has {expected}; use one type"
-    )]
-    TypeMismatch {
-        /// The topic.
-        topic: String,
-        /// The type of the simulator.
-        offered: String,
-        /// The type in the graph, with its hash if it is a ROS type.
-        expected: String,
-    },
-    /// A topic that the simulator is to be told has no ROS type.
-    #[error(
-        "failed to connect topic {0}: no node publishes it with a known type; connect the \
-         simulator after the nodes, and add the type by `MessageTypes::with`"
-    )]
-    UnknownOutput(String),
-    /// The node was not created.
-    #[error("failed to connect the simulator: {0}")]
-    Node(#[from] CreateNodeError),
-    /// The callback group of its outputs was not created.
-    #[error("failed to connect the simulator: {0}")]
-    Group(#[from] CreateGroupError),
-    /// A publisher was not created.
-    #[error("failed to connect topic {topic}: {error}")]
-    Publisher {
-        /// The topic.
-        topic: String,
-        /// The reason.
-        error: BoxError,
-    },
-    /// A subscription was not created.
-    #[error("failed to connect the simulator: {0}")]
-    Subscription(#[from] CreateSubscriptionError),
-    /// There is an input of this name, or the graph runs.
-    #[error("failed to connect the simulator: {0}")]
-    Input(#[from] AddInputError),
-}
-
 /// Connects `source` to `graph` by a node of this name, after the nodes that it exchanges messages
 /// with.
 ///
 /// # Errors
-/// [`ClosedLoopError`].
+/// A type differs, a topic has no known type, or a part of the node was not created.
 pub fn connect(
     graph: &Graph,
     name: &str,
     types: &MessageTypes,
     source: impl DataSource + 'static,
-) -> Result<(), ClosedLoopError> {
+) -> Result<()> {
+    let refused =
+        |error: Error| error.reworded(|text| format!("failed to connect the simulator: {text}"));
     let published = Published::default();
     let info = graph.info();
-    let node = graph.create_node(name, ())?;
+    let node = graph.create_node(name, ()).map_err(refused)?;
     let mut outlets = Vec::new();
     for topic in source.inputs() {
         let publish = match types.carried(&info, &topic.name) {
@@ -133,28 +90,42 @@ pub fn connect(
         };
         let qos = topic.offered_qos.first().copied().unwrap_or_default();
         let outlet = publish(&node, &topic.name, qos);
-        outlets
-            .push(outlet.map_err(|error| ClosedLoopError::Publisher { topic: topic.name, error })?);
+        outlets.push(outlet.map_err(|error| {
+            let text = |text: &str| format!("failed to connect topic {}: {text}", topic.name);
+            reworded(error, ErrorKind::Middleware, text).on_topic(&topic.name)
+        })?);
     }
     let tap: Box<dyn Tap> = Box::new(published.clone());
-    let outputs = node.create_callback_group("outputs", tap)?;
+    let outputs = node.create_callback_group("outputs", tap).map_err(refused)?;
     for (index, topic) in source.outputs().into_iter().enumerate() {
         let subscribe = match types.carried(&info, &topic) {
             Carried::Typed(of) => of.subscribe,
             Carried::Raw => subscribe_raw,
-            _ => return Err(ClosedLoopError::UnknownOutput(topic)),
+            _ => {
+                let text = format!(
+                    "failed to connect topic {topic}: no node publishes it with a known type; \
+                     connect the simulator after the nodes, and add the type by \
+                     `MessageTypes::with`"
+                );
+                return Err(Error::new(ErrorKind::TypeMismatch, text).on_topic(topic));
+            }
         };
         let qos = QoS::keep_last(QUEUE_DEPTH).best_effort().held(usize::MAX).message_times();
-        subscribe(&outputs, Inlet { topic, index, qos })?;
+        subscribe(&outputs, Inlet { topic, index, qos }).map_err(refused)?;
     }
-    node.create_input(name, Loop { source, outlets, published, offer: None, live: None })?;
+    let input = Loop { source, outlets, published, offer: None, live: None };
+    node.create_input(name, input).map_err(refused)?;
     Ok(())
 }
 
-fn mismatch(topic: Topic, expected: String) -> ClosedLoopError {
+fn mismatch(topic: Topic, expected: String) -> Error {
     let hash = topic.hash().unwrap_or_else(|| "no hash".into());
-    let offered = format!("{} ({hash})", topic.type_name);
-    ClosedLoopError::TypeMismatch { topic: topic.name, offered, expected }
+    let Topic { name, type_name, .. } = topic;
+    let text = format!(
+        "failed to connect topic {name}: the simulator has type {type_name} ({hash}), but a node \
+         of the graph has {expected}; use one type"
+    );
+    Error::new(ErrorKind::TypeMismatch, text).on_topic(name)
 }
 
 /// The messages that the simulator is not told yet.
@@ -195,7 +166,8 @@ impl<D: DataSource> Loop<D> {
         }
     }
 
-    /// Tells the simulator what was published, and asks for its next message unless there is one.
+    /// Gives the published messages to the simulator, and asks for its next message unless there is
+    /// one.
     fn tell(&mut self, now: Time) -> Result<(), BoxError> {
         let mut published = self.published.0.lock().unwrap_or_else(PoisonError::into_inner);
         let entries = std::mem::take(&mut *published);

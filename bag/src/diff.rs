@@ -1,15 +1,16 @@
 //! Comparison of two recordings: the first message that differs, field by field.
 //!
-//! Messages are compared topic by topic in the order of their numbers, whatever the order of topics
-//! among each other is. Both recordings are read once, side by side.
+//! Messages are compared topic by topic in the order of their numbers, regardless of the order
+//! among topics. Both recordings are read once, side by side.
 
 use crate::dynamic::{FieldDifference, MessageComparer};
 use crate::{Record, Topic, TopicId};
-use ringspin_executor::Time;
+use ringspin_executor::{Error, ErrorKind, Result, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 
-/// The most bytes of messages of one recording whose counterparts have not been read yet: 256 MiB.
+/// The maximum size in bytes of the messages of one recording that wait for their counterparts: 256
+/// MiB.
 pub const PENDING_BYTES_MAX: usize = 256 << 20;
 
 /// The settings of a comparison.
@@ -84,19 +85,12 @@ pub enum Side {
     Right,
 }
 
-/// A comparison cannot go on.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum DiffError<E> {
-    /// A recording cannot be read.
-    #[error(transparent)]
-    Read(E),
-    /// The order of topics differs so much that messages do not fit into memory.
-    #[error(
+fn too_far() -> Error {
+    let text = format!(
         "failed to compare: {PENDING_BYTES_MAX} bytes of messages wait for their counterparts; \
          compare the topics one by one (`--topics`)"
-    )]
-    Order,
+    );
+    Error::new(ErrorKind::LimitReached, text)
 }
 
 /// The first difference of two recordings, given by their topics and messages; `None` if they are
@@ -105,12 +99,13 @@ pub enum DiffError<E> {
 /// Quality of service, sequence numbers, padding and the file format are no difference.
 ///
 /// # Errors
-/// [`DiffError`].
-pub fn first_difference<E>(
-    left: (&[Topic], impl Iterator<Item = Result<Record, E>>),
-    right: (&[Topic], impl Iterator<Item = Result<Record, E>>),
+/// A recording cannot be read; of kind [`LimitReached`](ErrorKind::LimitReached), the order of
+/// topics differs so much that messages do not fit into memory.
+pub fn first_difference(
+    left: (&[Topic], impl Iterator<Item = Result<Record>>),
+    right: (&[Topic], impl Iterator<Item = Result<Record>>),
     options: &DiffOptions,
-) -> Result<Option<Difference>, DiffError<E>> {
+) -> Result<Option<Difference>> {
     if let Some(difference) = topic_difference(left.0, right.0) {
         return Ok(Some(difference));
     }
@@ -123,8 +118,8 @@ pub fn first_difference<E>(
         }
         for (side, record) in [Side::Left, Side::Right].into_iter().zip(next) {
             let Some(record) = record else { continue };
-            let found = comparison.add(side, record.map_err(DiffError::Read)?);
-            if let Some(difference) = found.map_err(|TooFar| DiffError::Order)? {
+            let found = comparison.add(side, record?);
+            if let Some(difference) = found.map_err(|TooFar| too_far())? {
                 return Ok(Some(difference));
             }
         }

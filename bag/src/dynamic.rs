@@ -2,9 +2,11 @@
 //! a struct of it.
 
 use crate::Definition;
+use ringspin_executor::{Error, ErrorKind, Result};
 use ringspin_message_generator::{
-    Array, DefinitionError, Definitions, Element, FieldType, Message, TypeName, parse_schema,
+    Array, Definitions, Element, FieldType, Message, TypeName, parse_schema,
 };
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Compares serialized messages of one type.
@@ -14,43 +16,6 @@ use std::fmt::Write;
 pub struct MessageComparer {
     definitions: Definitions,
     name: TypeName,
-}
-
-/// A definition that messages cannot be decoded by.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum DefinitionUseError {
-    /// The name of the type is not one of ROS 2.
-    #[error("failed to decode messages of type `{0}`: a type is named as in std_msgs/msg/String")]
-    Name(String),
-    /// The definition is in another language than `ros2msg`.
-    #[error(
-        "failed to decode messages of type {type_name}: its definition is in `{encoding}`; \
-         record it with `ros2msg` definitions"
-    )]
-    Encoding {
-        /// The type.
-        type_name: String,
-        /// The language.
-        encoding: String,
-    },
-    /// The definition is not valid.
-    #[error("failed to decode messages: {0}")]
-    Definition(#[from] DefinitionError),
-}
-
-/// A message that is not as its definition says.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("failed to decode the {side} message at byte {offset}, field `{field}`: {problem}")]
-pub struct DecodeError {
-    /// `left` or `right`.
-    pub side: &'static str,
-    /// The place within the message, its header included.
-    pub offset: usize,
-    /// The path of the field, such as `pose.covariance[3]`.
-    pub field: String,
-    /// The violated rule.
-    pub problem: String,
 }
 
 /// The fields in which two messages differ.
@@ -77,15 +42,9 @@ impl MessageComparer {
     /// A comparer for messages of type `type_name`, such as `sensor_msgs/msg/Imu`.
     ///
     /// # Errors
-    /// [`DefinitionUseError`].
-    pub fn new(type_name: &str, definition: &Definition) -> Result<Self, DefinitionUseError> {
-        let name = TypeName::parse(type_name);
-        let name = name.ok_or_else(|| DefinitionUseError::Name(type_name.into()))?;
-        if definition.encoding != "ros2msg" {
-            let encoding = definition.encoding.clone();
-            return Err(DefinitionUseError::Encoding { type_name: type_name.into(), encoding });
-        }
-        let definitions = parse_schema(&name, &definition.text, type_name)?;
+    /// The name or the definition is not one of ROS 2.
+    pub fn new(type_name: &str, definition: &Definition) -> Result<Self> {
+        let (name, definitions) = definitions(type_name, definition)?;
         Ok(Self { definitions, name })
     }
 
@@ -95,13 +54,8 @@ impl MessageComparer {
     /// last field, and the byte order are no difference.
     ///
     /// # Errors
-    /// [`DecodeError`] for a message that is not as the definition says.
-    pub fn differences(
-        &self,
-        left: &[u8],
-        right: &[u8],
-        fields_max: usize,
-    ) -> Result<Differences, DecodeError> {
+    /// A message is not as the definition says.
+    pub fn differences(&self, left: &[u8], right: &[u8], fields_max: usize) -> Result<Differences> {
         let mut walk = Walk {
             definitions: &self.definitions,
             sides: [Some(Cursor::new(left, "left")?), Some(Cursor::new(right, "right")?)],
@@ -117,6 +71,37 @@ impl MessageComparer {
     }
 }
 
+/// The definition of messages of type `type_name`, and those that it contains.
+///
+/// # Errors
+/// The name or the definition is not one of ROS 2.
+pub(crate) fn definitions(
+    type_name: &str,
+    definition: &Definition,
+) -> Result<(TypeName, Definitions)> {
+    let name = TypeName::parse(type_name);
+    let name = name.ok_or_else(|| {
+        let text = format!(
+            "failed to decode messages of type `{type_name}`: a type is named as in \
+             std_msgs/msg/String"
+        );
+        Error::new(ErrorKind::InvalidName, text)
+    })?;
+    if definition.encoding != "ros2msg" {
+        let text = format!(
+            "failed to decode messages of type {type_name}: its definition is in `{}`; record \
+             it with `ros2msg` definitions",
+            definition.encoding
+        );
+        return Err(Error::new(ErrorKind::Unsupported, text));
+    }
+    let definitions = parse_schema(&name, &definition.text, type_name).map_err(|error| {
+        let text = format!("failed to decode messages: {error}");
+        Error::new(ErrorKind::Parse, text).caused_by(error)
+    })?;
+    Ok((name, definitions))
+}
+
 /// A walk through two messages at once.
 struct Walk<'a> {
     definitions: &'a Definitions,
@@ -128,7 +113,7 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn message(&mut self, message: &'a Message) -> Result<(), DecodeError> {
+    fn message(&mut self, message: &'a Message) -> Result<()> {
         if message.fields.is_empty() {
             // Its C struct has a member all the same.
             self.each(|cursor| cursor.take(1, 1).map(drop))?;
@@ -145,7 +130,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    fn field(&mut self, ty: &'a FieldType) -> Result<(), DecodeError> {
+    fn field(&mut self, ty: &'a FieldType) -> Result<()> {
         let counts = match ty.array {
             Array::Single => return self.element(&ty.element),
             Array::Fixed(count) => [count as usize; 2],
@@ -178,11 +163,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    fn elements(
-        &mut self,
-        element: &'a Element,
-        range: std::ops::Range<usize>,
-    ) -> Result<(), DecodeError> {
+    fn elements(&mut self, element: &'a Element, range: std::ops::Range<usize>) -> Result<()> {
         let length = self.path.len();
         for index in range {
             // A text cannot fail to grow.
@@ -194,7 +175,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Skips numbers that are the same bytes on both sides.
-    fn are_equal_blocks(&mut self, counts: [usize; 2], size: usize) -> Result<bool, DecodeError> {
+    fn are_equal_blocks(&mut self, counts: [usize; 2], size: usize) -> Result<bool> {
         let [Some(left), Some(right)] = &mut self.sides else { return Ok(false) };
         if counts[0] != counts[1] || left.is_big_endian != right.is_big_endian || counts[0] == 0 {
             return Ok(counts == [0, 0]);
@@ -212,7 +193,7 @@ impl<'a> Walk<'a> {
         Ok(equal)
     }
 
-    fn element(&mut self, element: &'a Element) -> Result<(), DecodeError> {
+    fn element(&mut self, element: &'a Element) -> Result<()> {
         match element {
             Element::Message(name) => {
                 let message = self.definitions.get(name);
@@ -248,16 +229,11 @@ impl<'a> Walk<'a> {
     fn each<T>(
         &mut self,
         mut read: impl FnMut(&mut Cursor<'a>) -> Result<T, String>,
-    ) -> Result<[Option<T>; 2], DecodeError> {
+    ) -> Result<[Option<T>; 2]> {
         let mut values = [None, None];
         for (value, side) in values.iter_mut().zip(&mut self.sides) {
             let Some(cursor) = side else { continue };
-            *value = Some(read(cursor).map_err(|problem| DecodeError {
-                side: cursor.side,
-                offset: cursor.at + HEADER,
-                field: self.path.clone(),
-                problem,
-            })?);
+            *value = Some(read(cursor).map_err(|problem| cursor.undecoded(&self.path, &problem))?);
         }
         Ok(values)
     }
@@ -273,37 +249,49 @@ impl<'a> Walk<'a> {
     }
 }
 
+/// The error of a message that is not as its definition says.
+fn undecoded(side: &str, offset: usize, field: &str, problem: &str) -> Error {
+    let text =
+        format!("failed to decode the {side} message at byte {offset}, field `{field}`: {problem}");
+    Error::new(ErrorKind::Parse, text)
+}
+
 /// The length of the header that says how a message is serialized.
-const HEADER: usize = 4;
+pub(crate) const HEADER: usize = 4;
 
 /// The longest text that is shown, in characters.
 const SHOWN_MAX: usize = 80;
 
 /// The rest of a serialized message.
-struct Cursor<'a> {
+pub(crate) struct Cursor<'a> {
     side: &'static str,
     /// The message without its header.
     body: &'a [u8],
-    at: usize,
-    is_big_endian: bool,
+    pub(crate) at: usize,
+    pub(crate) is_big_endian: bool,
 }
 
 impl<'a> Cursor<'a> {
-    fn new(message: &'a [u8], side: &'static str) -> Result<Self, DecodeError> {
-        let fail = |offset, problem| DecodeError { side, offset, field: String::new(), problem };
+    pub(crate) fn new(message: &'a [u8], side: &'static str) -> Result<Self> {
+        let fail = |problem: String| undecoded(side, 0, "", &problem);
         let Some((header, body)) = message.split_first_chunk::<HEADER>() else {
-            return Err(fail(0, format!("it has {} bytes, no header", message.len())));
+            return Err(fail(format!("it has {} bytes, no header", message.len())));
         };
         let is_big_endian = match header[..2] {
             [0, 0] => true,
             [0, 1] => false,
-            _ => return Err(fail(0, format!("its encapsulation {:?} is not CDR", &header[..2]))),
+            _ => return Err(fail(format!("its encapsulation {:?} is not CDR", &header[..2]))),
         };
         Ok(Self { side, body, at: 0, is_big_endian })
     }
 
+    /// The error of a message that is not as its definition says, at this place.
+    pub(crate) fn undecoded(&self, field: &str, problem: &str) -> Error {
+        undecoded(self.side, self.at + HEADER, field, problem)
+    }
+
     /// The next `length` bytes, from a multiple of `alignment` on.
-    fn take(&mut self, length: usize, alignment: usize) -> Result<&'a [u8], String> {
+    pub(crate) fn take(&mut self, length: usize, alignment: usize) -> Result<&'a [u8], String> {
         let start = self.at.next_multiple_of(alignment);
         let bytes = start.checked_add(length).and_then(|end| self.body.get(start..end));
         let bytes = bytes.ok_or_else(|| {
@@ -315,7 +303,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// An unsigned number of `size` bytes.
-    fn number(&mut self, size: usize) -> Result<u64, String> {
+    pub(crate) fn number(&mut self, size: usize) -> Result<u64, String> {
         let is_big_endian = self.is_big_endian;
         let bytes = self.take(size, size)?;
         let add = |number, byte: &u8| number << 8 | u64::from(*byte);
@@ -325,8 +313,20 @@ impl<'a> Cursor<'a> {
         })
     }
 
+    /// Numbers of `size` bytes, little-endian.
+    pub(crate) fn numbers(&mut self, count: usize, size: usize) -> Result<Cow<'a, [u8]>, String> {
+        if count == 0 {
+            return Ok(Cow::Borrowed(&[])); // Without padding.
+        }
+        let mut bytes = Cow::Borrowed(self.take(count.saturating_mul(size), size)?);
+        if self.is_big_endian && size > 1 {
+            bytes.to_mut().chunks_exact_mut(size).for_each(<[u8]>::reverse);
+        }
+        Ok(bytes)
+    }
+
     /// The number of elements of a sequence. Each has at least one byte.
-    fn count(&mut self) -> Result<usize, String> {
+    pub(crate) fn count(&mut self) -> Result<usize, String> {
         let count = self.number(4)? as usize;
         let left = self.body.len() - self.at;
         match count <= left {
@@ -336,14 +336,14 @@ impl<'a> Cursor<'a> {
     }
 
     /// A text, without the NUL at its end.
-    fn text(&mut self) -> Result<&'a [u8], String> {
+    pub(crate) fn text(&mut self) -> Result<&'a [u8], String> {
         let length = self.count()?;
         let bytes = self.take(length, 1)?;
         Ok(bytes.strip_suffix(&[0]).unwrap_or(bytes))
     }
 
     /// A text of 16-bit units, each in 32 bits as Fast DDS has them.
-    fn wide_text(&mut self) -> Result<String, String> {
+    pub(crate) fn wide_text(&mut self) -> Result<String, String> {
         let count = self.count()?;
         let unit = |wide| u16::try_from(wide).map_err(|_| format!("{wide:#x} is no 16-bit unit"));
         let units = (0..count).map(|_| self.number(4).and_then(unit));
@@ -353,7 +353,7 @@ impl<'a> Cursor<'a> {
 }
 
 /// The size of a number in bytes; `None` for text and messages.
-fn size_of(element: &Element) -> Option<usize> {
+pub(crate) fn size_of(element: &Element) -> Option<usize> {
     match element {
         Element::Bool | Element::Byte | Element::Char | Element::Int8 | Element::UInt8 => Some(1),
         Element::Int16 | Element::UInt16 => Some(2),

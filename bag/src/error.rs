@@ -1,109 +1,69 @@
-//! Errors of reading recordings.
+//! The problems of files, which decide inside the crate how far a damaged recording is read, and
+//! their texts for callers.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::Path;
+
+use ringspin_executor::{BoxError, Error, ErrorKind};
 
 /// The problem of one file of a recording.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum FileError {
+pub(crate) enum FileError {
     /// The operating system refused.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// The content is not what the format prescribes.
+    /// The content violates the format.
     #[error(
-        "damaged at byte {offset}: {problem}; copy the file again, or remove its index \
-         (`mcap recover`) to read up to there"
+        "damaged at byte {offset}: {problem}; copy the file again, or write the messages that are \
+         left to another one (`bag recover`)"
     )]
-    Damaged {
-        /// The place in the file.
-        offset: u64,
-        /// The violated rule.
-        problem: String,
-    },
+    Damaged { offset: u64, problem: String },
     /// A part is larger than this reader takes into memory.
     #[error("{part} of {bytes} bytes, at most {limit} are read; the file may be damaged")]
-    TooLarge {
-        /// The part, such as `chunk`.
-        part: &'static str,
-        /// Its size.
-        bytes: u64,
-        /// The largest size.
-        limit: u64,
-    },
+    TooLarge { part: &'static str, bytes: u64, limit: u64 },
     /// Chunks that overlap in time do not fit into memory together.
     #[error(
         "chunks of {bytes} bytes overlap in time, at most {limit} are kept open; sort the file by \
          log time (`mcap sort`)"
     )]
-    Overlap {
-        /// The size of the chunks that would be open.
-        bytes: u64,
-        /// The largest size.
-        limit: u64,
-    },
+    Overlap { bytes: u64, limit: u64 },
     /// A compression other than `zstd` and `lz4`.
     #[error("unknown compression `{0}`; decompress the file with the tool that made it")]
     UnknownCompression(String),
     /// SQLite refused, or its tables are not those of rosbag2.
-    #[error("SQLite: {0}; check the file with `sqlite3 FILE 'pragma integrity_check'`")]
+    #[error(
+        "SQLite: {0}; check the file with `sqlite3 FILE 'pragma integrity_check'`, or write the \
+         messages that are left to another one (`bag recover`)"
+    )]
     Sqlite(String),
 }
 
-/// A recording cannot be opened.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum OpenError {
-    /// There is no recording under this name.
-    #[error(
-        "failed to open recording {path}: {problem}; name a rosbag2 directory, or a file that ends \
-         in .mcap, .db3, .mcap.zstd or .db3.zstd"
-    )]
-    NotARecording {
-        /// The name.
-        path: PathBuf,
-        /// The missing part.
-        problem: String,
-    },
-    /// `metadata.yaml` cannot be read.
-    #[error(
-        "failed to open recording: {path}: {problem}; correct the file, or remove it to read the \
-         recording without it"
-    )]
-    Metadata {
-        /// The file.
-        path: PathBuf,
-        /// The problem, with its line.
-        problem: String,
-    },
-    /// A file of the recording cannot be read.
-    #[error("failed to open recording: {path}: {problem}")]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The problem, with the way out.
-        problem: FileError,
-    },
+impl FileError {
+    /// The error of `action`, as in "failed to open recording", for the file at `path`.
+    pub(crate) fn of(self, action: &str, path: &Path) -> Error {
+        let text = format!("{action}: {}: {self}", path.display());
+        let kind = match &self {
+            Self::Io(_) => ErrorKind::Io,
+            Self::Overlap { .. } | Self::UnknownCompression(_) => ErrorKind::Unsupported,
+            Self::Damaged { .. } | Self::TooLarge { .. } | Self::Sqlite(_) => ErrorKind::Parse,
+        };
+        let error = Error::new(kind, text).at_path(path);
+        match self {
+            Self::Io(cause) => error.caused_by(cause),
+            _ => error,
+        }
+    }
 }
 
-/// Messages of an open recording cannot be read.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ReadError {
-    /// A topic is asked for that the recording does not have.
-    #[error("failed to read recording: it has {count} topics, but topic {asked} is asked for")]
-    UnknownTopic {
-        /// The index that is asked for.
-        asked: usize,
-        /// The number of topics.
-        count: usize,
-    },
-    /// A file of the recording cannot be read.
-    #[error("failed to read recording: {path}: {problem}")]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The problem, with the way out.
-        problem: FileError,
-    },
+/// The error of a source, a sink or another part, with the text that `reword` makes of its text.
+/// An [`Error`] keeps its kind and subject; others are of `kind`.
+pub(crate) fn reworded(
+    error: BoxError,
+    kind: ErrorKind,
+    reword: impl FnOnce(&str) -> String,
+) -> Error {
+    match error.downcast::<Error>() {
+        Ok(error) => error.reworded(reword),
+        Err(cause) => Error::new(kind, reword(&cause.to_string())).caused_by(cause),
+    }
 }

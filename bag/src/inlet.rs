@@ -2,9 +2,7 @@
 //!
 //! A callback does no more than share its message; it is serialized where it is needed.
 
-use ringspin_executor::{
-    BoxError, Context, CreateSubscriptionError, EventId, Message, Node, QoS, Time,
-};
+use ringspin_executor::{BoxError, Context, EventId, Message, Node, QoS, Result, Time};
 use ringspin_messages::cdr::CdrError;
 use std::borrow::Cow;
 
@@ -58,7 +56,7 @@ pub(crate) fn subscribe<M: Send + Sync + 'static>(
     node: &Node<Box<dyn Tap>>,
     inlet: Inlet,
     encode: Encode<M>,
-) -> Result<(), CreateSubscriptionError> {
+) -> Result<()> {
     let Inlet { topic, index, qos } = inlet;
     node.create_subscription(&topic, qos, move |tap, message: &Message<M>, cx| {
         let times = message.times();

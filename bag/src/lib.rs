@@ -8,11 +8,13 @@ pub mod closed_loop;
 pub mod diff;
 mod dynamic;
 mod error;
+mod evolution;
 mod inlet;
 mod interfaces;
 mod limits;
 mod mcap_file;
 mod memory;
+mod merge;
 mod message_types;
 mod metadata;
 mod monitor;
@@ -25,12 +27,13 @@ mod recording;
 mod requester;
 mod source;
 mod sqlite_file;
+mod value;
 mod writer;
 mod writer_thread;
 
 pub use bag::{Bag, BagFile};
-pub use dynamic::{DecodeError, DefinitionUseError, Differences, FieldDifference, MessageComparer};
-pub use error::{FileError, OpenError, ReadError};
+pub use dynamic::{Differences, FieldDifference, MessageComparer};
+pub use evolution::Migration;
 pub use interfaces::{RecordSink, RecordSource, Records};
 pub use limits::{
     CHUNK_BYTES_MAX, DESCRIPTION_BYTES_MAX, FILE_BYTES_FREE, FILE_RATIO_MAX, INDEX_BYTES_MAX,
@@ -38,11 +41,12 @@ pub use limits::{
 };
 pub use memory::{MemoryRecording, MemorySink, SharedRecording};
 pub use message_types::MessageTypes;
-pub use monitor::{MonitorError, RunMonitor};
-pub use player::{PlayError, PlayReport, Player, PlayerHandle, TimeBase};
-pub use qos::{QosOverridesError, qos_overrides};
+pub use monitor::RunMonitor;
+pub use player::{PlayReport, Player, PlayerHandle, TimeBase};
+pub use qos::qos_overrides;
 pub use read::{Order, ReadOptions, Reader};
-pub use recorder::{RecordError, RecordReport, RecordedTopic, Recorder, RecorderHandle};
+pub use recorder::{RecordReport, RecordedTopic, Recorder, RecorderHandle};
 pub use recording::{Definition, Record, Topic, TopicId};
-pub use writer::{Compression, WriteError, WriteOptions, Writer};
-pub use writer_thread::{RingFull, WriterThread, WriterThreadError};
+pub use value::{DecodedMessage, MessageDecoder};
+pub use writer::{Compression, WriteOptions, Writer};
+pub use writer_thread::{RingFull, WriterThread};

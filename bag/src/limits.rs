@@ -1,4 +1,4 @@
-//! Bounds on the memory that a reader takes, whatever a file says about itself.
+//! Bounds on the memory that a reader takes, regardless of the sizes in a file.
 
 /// The largest chunk of messages, and the largest message, in bytes: 256 MiB.
 pub const CHUNK_BYTES_MAX: u64 = 256 << 20;

@@ -2,8 +2,10 @@
 
 use crate::inlet::{self, Inlet, Tap};
 use crate::outlet::{Outlet, TypedOutlet};
+use crate::recording::{Definition, Topic};
 use crate::requester::{self, Requester};
-use ringspin_executor::{BoxError, CreateSubscriptionError, GraphInfo, Node, QoS};
+use ringspin_executor::{BoxError, GraphInfo, Node, QoS, Result};
+use ringspin_message_generator::{TypeName, common_definitions};
 use ringspin_messages::action_msgs::srv::CancelGoal;
 use ringspin_messages::{CdrType, RawMessage, RosAction, RosMessage, RosService, cdr};
 use ringspin_ringbuf::Counter;
@@ -56,7 +58,7 @@ pub(crate) struct MessageType {
 /// Creates the publisher of a topic, for serialized messages.
 pub(crate) type Publish = fn(&Node<()>, &str, QoS) -> Result<Box<dyn Outlet>, BoxError>;
 /// Subscribes a node to a topic.
-pub(crate) type Subscribe = fn(&Node<Box<dyn Tap>>, Inlet) -> Result<(), CreateSubscriptionError>;
+pub(crate) type Subscribe = fn(&Node<Box<dyn Tap>>, Inlet) -> Result<()>;
 
 /// Creates a client of a service, for recorded events of it. The counter counts the responses.
 pub(crate) type CreateRequester =
@@ -134,6 +136,32 @@ impl MessageTypes {
         self.messages.keys().copied()
     }
 
+    /// The topic with the definition of its type, if the recording has none and it is known: from
+    /// these types, or from the common ones of ROS 2 Jazzy.
+    pub fn defined(&self, topic: &Topic) -> Topic {
+        let is_empty = |definition: &Definition| definition.text.trim().is_empty();
+        if !topic.definition.as_ref().is_none_or(is_empty) {
+            return topic.clone();
+        }
+        let common = || common_definitions().schema(&TypeName::parse(&topic.type_name)?);
+        let text = self.definition(&topic.type_name).map(str::to_owned).or_else(common);
+        let definition = text.map(|text| Definition { encoding: "ros2msg".into(), text });
+        let defined = Topic { definition, type_hash: None, ..topic.clone() };
+        let is_recorded_type = topic.type_hash.is_none() || defined.hash() == topic.type_hash;
+        if defined.definition.is_none() || !is_recorded_type {
+            return topic.clone();
+        }
+        if topic.type_hash.is_none() {
+            let Topic { name, type_name, .. } = topic;
+            tracing::warn!(
+                topic = name,
+                type_name,
+                "read with the definition of ROS 2 Jazzy: the recording has none"
+            );
+        }
+        Topic { type_hash: topic.type_hash.clone(), ..defined }
+    }
+
     /// The definition of the message type of this name.
     pub(crate) fn definition(&self, name: &str) -> Option<&'static str> {
         self.messages.get(name).map(|of| of.definition)
@@ -169,10 +197,7 @@ pub(crate) fn publish_raw(
 }
 
 /// Subscribes a node to a topic that carries serialized messages.
-pub(crate) fn subscribe_raw(
-    node: &Node<Box<dyn Tap>>,
-    inlet: Inlet,
-) -> Result<(), CreateSubscriptionError> {
+pub(crate) fn subscribe_raw(node: &Node<Box<dyn Tap>>, inlet: Inlet) -> Result<()> {
     inlet::subscribe::<RawMessage>(node, inlet, |message| Ok(Cow::Borrowed(&message.0)))
 }
 

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use ringspin_executor::QoS;
+use ringspin_executor::{Error, ErrorKind, QoS};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{FileError, OpenError};
+use crate::error::FileError;
 use crate::limits::DESCRIPTION_BYTES_MAX;
 use crate::qos::{self, QosYaml};
 use crate::recording::Topic;
@@ -75,7 +75,7 @@ pub(crate) struct TopicMetadata {
     pub(crate) type_description_hash: Option<String>,
 }
 
-/// Version 9 has a list, versions 4 to 8 have a text with YAML of its own.
+/// Version 9 has a list, versions 4 to 8 have a text that contains YAML.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Profiles {
@@ -115,9 +115,9 @@ impl TopicMetadata {
 
 impl Metadata {
     /// Reads the file of a directory; `None` if there is none.
-    pub(crate) fn read(directory: &Path) -> Result<Option<Self>, OpenError> {
+    pub(crate) fn read(directory: &Path) -> Result<Option<Self>, Error> {
         let path = directory.join(METADATA_FILE);
-        let file_error = |problem| OpenError::File { path: path.clone(), problem };
+        let file_error = |problem: FileError| problem.of("failed to open recording", &path);
         let bytes = match std::fs::metadata(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             found => found.map_err(|error| file_error(error.into()))?.len(),
@@ -127,7 +127,14 @@ impl Metadata {
             return Err(file_error(FileError::TooLarge { part: "metadata", bytes, limit }));
         }
         let text = std::fs::read_to_string(&path).map_err(|error| file_error(error.into()))?;
-        Self::parse(&text).map(Some).map_err(|problem| OpenError::Metadata { path, problem })
+        Self::parse(&text).map(Some).map_err(|problem| {
+            let text = format!(
+                "failed to open recording: {}: {problem}; correct the file, or remove it to read \
+                 the recording without it",
+                path.display()
+            );
+            Error::new(ErrorKind::Parse, text).at_path(path)
+        })
     }
 
     /// Parses the text of the file.

@@ -1,13 +1,9 @@
 //! The monitor: a node that ends a run which makes no progress, or reports an error.
 
 use crate::player::PlayerHandle;
-use ringspin_executor::{
-    Context, CreateNodeError, CreateSubscriptionError, CreateTimerError, Graph, Message, Node, QoS,
-    Time, Timer,
-};
+use ringspin_executor::{Context, Error, Graph, Message, Node, QoS, Result, Time, Timer};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use thiserror::Error;
 
 /// The number of messages of one topic that may wait for the monitor.
 const QUEUE_DEPTH: usize = 1000;
@@ -39,26 +35,11 @@ pub struct RunMonitor {
     subscriptions: Vec<Subscribe>,
 }
 
-type Subscribe = Box<dyn FnOnce(&Node<Progress>) -> Result<(), CreateSubscriptionError>>;
-
-/// The reason why a monitor cannot watch.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum MonitorError {
-    /// The node was not created.
-    #[error("failed to create the monitor: {0}")]
-    Node(#[from] CreateNodeError),
-    /// A subscription was not created.
-    #[error("failed to create the monitor: {0}")]
-    Subscription(#[from] CreateSubscriptionError),
-    /// The watchdog was not created.
-    #[error("failed to create the watchdog of the monitor: {0}")]
-    Watchdog(#[from] CreateTimerError),
-}
+type Subscribe = Box<dyn FnOnce(&Node<WatchedProgress>) -> Result<()>>;
 
 /// The time of the newest message on a watched topic; `None` before the start.
 #[derive(Debug, Default)]
-struct Progress(Option<Time>);
+struct WatchedProgress(Option<Time>);
 
 impl RunMonitor {
     /// A monitor that watches nothing.
@@ -120,32 +101,36 @@ impl RunMonitor {
     /// Adds the node `/run_monitor` to `graph`.
     ///
     /// # Errors
-    /// [`MonitorError`].
-    pub fn add_to(self, graph: &Graph) -> Result<(), MonitorError> {
-        let node = graph.create_node("run_monitor", Progress::default())?;
-        self.subscriptions.into_iter().try_for_each(|subscribe| subscribe(&node))?;
+    /// The node, a subscription or the watchdog was not created.
+    pub fn add_to(self, graph: &Graph) -> Result<()> {
+        let failed =
+            |error: Error| error.reworded(|text| format!("failed to create the monitor: {text}"));
+        let node = graph.create_node("run_monitor", WatchedProgress::default()).map_err(failed)?;
+        let mut subscriptions = self.subscriptions.into_iter();
+        subscriptions.try_for_each(|subscribe| subscribe(&node)).map_err(failed)?;
         let Some((timeout, exit_code)) = self.watchdog else { return Ok(()) };
         let player = self.player;
         let timer = Arc::<OnceLock<Timer>>::default();
         let own = timer.clone();
-        let created = node.create_one_shot_timer(timeout, move |progress: &mut Progress, cx| {
-            let is_over = player.as_ref().is_some_and(PlayerHandle::is_finished);
-            match progress.due(timeout, cx) {
-                _ if is_over => {}
-                Some(due) => own.get().into_iter().for_each(|timer| timer.start_at(due)),
-                None => {
-                    let time = cx.now();
-                    tracing::error!(?timeout, exit_code, %time, "no progress ends the run");
-                    cx.exit(exit_code);
+        let created =
+            node.create_one_shot_timer(timeout, move |progress: &mut WatchedProgress, cx| {
+                let is_over = player.as_ref().is_some_and(PlayerHandle::is_finished);
+                match progress.due(timeout, cx) {
+                    _ if is_over => {}
+                    Some(due) => own.get().into_iter().for_each(|timer| timer.start_at(due)),
+                    None => {
+                        let time = cx.now();
+                        tracing::error!(?timeout, exit_code, %time, "no progress ends the run");
+                        cx.exit(exit_code);
+                    }
                 }
-            }
-        })?;
+            })?;
         let _ = timer.set(created); // the only one
         Ok(())
     }
 }
 
-impl Progress {
+impl WatchedProgress {
     /// The time of the next look; `None` if the timeout has passed.
     fn due(&self, timeout: Duration, cx: &Context<'_>) -> Option<Time> {
         let now = cx.now();

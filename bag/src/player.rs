@@ -1,28 +1,29 @@
 //! The player: recordings as an input of a graph.
 
 mod channels;
-mod error;
 mod input;
 mod report;
 mod stream;
 
-pub use error::PlayError;
 pub use report::{PlayReport, PlayerHandle};
 
 use crate::interfaces::RecordSource;
 use crate::message_types::MessageTypes;
 use crate::read::Order;
-use crate::recording::Topic;
+use crate::recording::{Record, Topic, absolute};
 use crate::requester;
 use channels::Channels;
-use input::{PlayerInput, Routes};
-use report::Progress;
-use ringspin_executor::{Graph, QoS, StopHandle, Time};
+use input::{Again, PlayerInput, Routes};
+use report::PlayerProgress;
+use ringspin_executor::{
+    Durability, Error, ErrorKind, Graph, History, QoS, Result, StopHandle, Time,
+};
 use ringspin_simulation::Job;
 use std::collections::BTreeMap;
+use std::iter;
 use std::sync::Arc;
 use std::time::Duration;
-use stream::{Cut, Stream};
+use stream::{Cut, Merge, Stream};
 
 /// The time at which a recorded message is played.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,6 +38,9 @@ pub enum TimeBase {
     /// reception.
     Stamp,
 }
+
+/// The largest number of messages of a transient-local topic that are played before an offset.
+const LATCHED_MAX: usize = 1000;
 
 /// Plays recordings into a graph.
 ///
@@ -63,9 +67,11 @@ pub struct Player {
     time_base: TimeBase,
     qos: BTreeMap<String, QoS>,
     service_requests: bool,
+    evolution: bool,
     clock: Option<Duration>,
     rate: f64,
     delay: Duration,
+    repeats: bool,
     stop_at_end: Option<(StopHandle, Duration)>,
 }
 
@@ -85,9 +91,11 @@ impl Player {
             time_base: TimeBase::default(),
             qos: BTreeMap::new(),
             service_requests: false,
+            evolution: false,
             clock: None,
             rate: 1.0,
             delay: Duration::ZERO,
+            repeats: false,
             stop_at_end: None,
         }
     }
@@ -95,34 +103,37 @@ impl Player {
     /// Plays these topics only, by their recorded names.
     #[must_use]
     pub fn topics<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.topics = Some(names.into_iter().map(Into::into).collect());
+        self.topics = Some(names.into_iter().map(absolute).collect());
         self
     }
 
     /// Does not play these topics, by their recorded names.
     #[must_use]
     pub fn exclude<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.exclude.extend(names.into_iter().map(Into::into));
+        self.exclude.extend(names.into_iter().map(absolute));
         self
     }
 
     /// Plays the recorded topic `from` as topic `to`.
     #[must_use]
     pub fn remap(mut self, from: impl Into<String>, to: impl Into<String>) -> Self {
-        self.remap.insert(from.into(), to.into());
+        self.remap.insert(absolute(from), absolute(to));
         self
     }
 
-    /// Leaves out messages whose time, by the [order](Self::order), is earlier than `offset` after
-    /// the first reception.
+    /// Leaves out messages that are, by the [order](Self::order), earlier than `offset` after the
+    /// first reception.
+    ///
+    /// The newest ones of transient-local topics (`/tf_static`, maps) are played first, at the time
+    /// of that offset: as many of each topic as its recorded publishers keep.
     #[must_use]
     pub fn start_offset(mut self, offset: Duration) -> Self {
         self.start_offset = offset;
         self
     }
 
-    /// Leaves out messages whose time, by the [order](Self::order), is later than `offset` after
-    /// the first reception.
+    /// Leaves out messages that are, by the [order](Self::order), later than `offset` after the
+    /// first reception.
     #[must_use]
     pub fn end_offset(mut self, offset: Duration) -> Self {
         self.end_offset = Some(offset);
@@ -148,10 +159,11 @@ impl Player {
     }
 
     /// Offers `qos` on a topic, by its name in the graph, instead of the recorded QoS. Where
-    /// several publishers were recorded, their strongest offers are the default.
+    /// several publishers were recorded, their strongest offers are the default. A topic that no
+    /// recording has is an error of [`add_to`](Self::add_to).
     #[must_use]
     pub fn qos(mut self, topic: impl Into<String>, qos: QoS) -> Self {
-        self.qos.insert(topic.into(), qos);
+        self.qos.insert(absolute(topic), qos);
         self
     }
 
@@ -170,6 +182,18 @@ impl Player {
     #[must_use]
     pub fn service_requests(mut self) -> Self {
         self.service_requests = true;
+        self
+    }
+
+    /// Plays topics that were recorded with another definition of their type than the program has,
+    /// such as `sensor_msgs/msg/Range` of ROS 2 Humble; otherwise that is an error.
+    ///
+    /// Fields are matched by their names. A field that the recording does not have is filled with
+    /// its default, and one that the program does not have is left out; both are in the
+    /// [report](PlayReport::migrations). A field of another type remains an error.
+    #[must_use]
+    pub fn allow_evolution(mut self) -> Self {
+        self.evolution = true;
         self
     }
 
@@ -196,6 +220,14 @@ impl Player {
         self
     }
 
+    /// Begins again after the last message in the live modes, until the executor stops. In
+    /// deterministic mode it has no effect. Time on `/clock` begins again, too.
+    #[must_use]
+    pub fn repeat(mut self) -> Self {
+        self.repeats = true;
+        self
+    }
+
     /// Stops the executor `grace` of its time after the last message.
     #[must_use]
     pub fn stop_at_end(mut self, stop: StopHandle, grace: Duration) -> Self {
@@ -207,8 +239,8 @@ impl Player {
     /// deterministic run starts there.
     ///
     /// # Errors
-    /// [`PlayError`] if a recording cannot be read.
-    pub fn start_time(&self, types: &MessageTypes) -> Result<Option<Time>, PlayError> {
+    /// A recording cannot be read.
+    pub fn start_time(&self, types: &MessageTypes) -> Result<Option<Time>> {
         let mut stream = Stream::open(self, types)?;
         stream.next().map(|item| item.map(|item| item.time)).transpose()
     }
@@ -228,7 +260,7 @@ impl Player {
     /// [its time](Self::end_time) is known. An end that is set afterwards replaces it.
     ///
     /// # Errors
-    /// [`PlayError`] if a recording cannot be read.
+    /// A recording cannot be read.
     ///
     /// ```
     /// use ringspin_bag::{MemoryRecording, MessageTypes, Player};
@@ -249,7 +281,7 @@ impl Player {
         &self,
         mut job: Job<'a, T>,
         types: &MessageTypes,
-    ) -> Result<Job<'a, T>, PlayError> {
+    ) -> Result<Job<'a, T>> {
         if let Some(start) = self.start_time(types)? {
             job = job.start_at(start);
         }
@@ -259,19 +291,39 @@ impl Player {
         })
     }
 
+    /// The messages that are played, as they were recorded, each with the number of its recording:
+    /// without a graph, to look at them or to write them to another recording.
+    ///
+    /// # Errors
+    /// A recording cannot be read, or a setting names an unknown topic.
+    pub fn records(&self) -> Result<impl Iterator<Item = Result<(usize, Record)>> + use<>> {
+        self.check_topics()?;
+        let mut merge = Merge::open(self, &MessageTypes::new())?;
+        let next = move || merge.next_record();
+        Ok(iter::from_fn(next).map(|next| next.map(|(source, record, _)| (source, record))))
+    }
+
     /// Adds the player to `graph`: after the nodes that it plays to, and before a recorder.
     ///
     /// # Errors
-    /// [`PlayError`].
-    pub fn add_to(&self, graph: &Graph, types: &MessageTypes) -> Result<PlayerHandle, PlayError> {
+    /// A recording cannot be read, a setting is out of range or names an unknown topic, a topic has
+    /// different types, or a part of the node was not created.
+    pub fn add_to(&self, graph: &Graph, types: &MessageTypes) -> Result<PlayerHandle> {
         if !(self.rate.is_finite() && self.rate > 0.0) {
-            return Err(PlayError::Rate(self.rate));
+            let text = format!(
+                "failed to play at rate {}: it is not a positive number; use 1.0 for the recorded \
+                 speed",
+                self.rate
+            );
+            return Err(Error::new(ErrorKind::InvalidArgument, text));
         }
         if self.clock.is_some_and(|period| period.is_zero()) {
-            return Err(PlayError::ClockPeriod);
+            let text = "failed to publish /clock: its period is zero; use 25 ms for 40 Hz";
+            return Err(Error::new(ErrorKind::InvalidArgument, text).on_topic("/clock"));
         }
         self.check_topics()?;
-        let node = graph.create_node("rosbag2_player", ())?;
+        let failed = |error: Error| error.reworded(|text| format!("failed to play: {text}"));
+        let node = graph.create_node("rosbag2_player", ()).map_err(failed)?;
         let mut channels = Channels::new(&node, graph.info(), types);
         let mut targets = Vec::new();
         for source in &self.sources {
@@ -279,16 +331,27 @@ impl Player {
                 true => channels.open(self, topic).map(Some),
                 false => Ok(None),
             };
-            targets.push(source.topics().iter().map(open).collect::<Result<Vec<_>, _>>()?);
+            targets.push(source.topics().iter().map(open).collect::<Result<Vec<_>>>()?);
         }
         let clock = self.clock.map(|_| channels.open_clock(self)).transpose()?;
+        channels.check_qos(self)?;
         let raw_topics = channels.raw_topics.clone();
-        let progress = Arc::new(Progress::new(channels.topics(), channels.responses.clone()));
+        let migrations = channels.migrations.clone();
+        let progress = Arc::new(PlayerProgress::new(channels.topics(), channels.responses.clone()));
         let routes = Routes { channels: channels.channels, targets, clock };
         let stream = Stream::open(self, types)?;
-        let input = PlayerInput::new(self, stream, routes, progress.clone());
-        node.create_input("rosbag2_player", input)?;
-        Ok(PlayerHandle { progress, raw_topics })
+        let again = self.repeats.then(|| {
+            let (player, types) = (self.clone(), types.clone());
+            Box::new(move || Stream::open(&player, &types)) as Again
+        });
+        let input = PlayerInput::new(self, stream, routes, progress.clone(), again);
+        node.create_input("rosbag2_player", input).map_err(failed)?;
+        Ok(PlayerHandle { progress, raw_topics, migrations })
+    }
+
+    /// The name of a recorded topic in the graph, before ROS arguments rename it.
+    fn played_name<'a>(&'a self, topic: &'a Topic) -> &'a String {
+        self.remap.get(&topic.name).unwrap_or(&topic.name)
     }
 
     /// Whether messages of the topic are played.
@@ -313,16 +376,34 @@ impl Player {
         self.service_requests && self.sources.iter().flat_map(|from| from.topics()).any(sends)
     }
 
+    /// The number of messages of a topic that its publishers keep for subscriptions that join
+    /// later; zero unless it is transient local.
+    fn latched_depth(&self, topic: &Topic) -> usize {
+        let name = self.remap.get(&topic.name).unwrap_or(&topic.name);
+        let qos = self.qos.get(name).map(std::slice::from_ref);
+        let offers = qos.unwrap_or(&topic.offered_qos).iter();
+        let latched = offers.filter(|qos| qos.durability() == Durability::TransientLocal);
+        let kept = |qos: &QoS| match qos.history() {
+            History::KeepAll => LATCHED_MAX,
+            // A depth of zero stands for the default of the middleware.
+            History::KeepLast => qos.depth().clamp(1, LATCHED_MAX),
+        };
+        latched.map(kept).sum::<usize>().min(LATCHED_MAX)
+    }
+
     /// Whether the names of topics exist that the settings have.
-    fn check_topics(&self) -> Result<(), PlayError> {
+    fn check_topics(&self) -> Result<()> {
         let recorded = self.sources.iter().flat_map(|source| source.topics());
-        let recorded: Vec<_> = recorded.map(|topic| &topic.name).collect();
+        let recorded: Vec<_> = recorded.map(|topic| topic.name.as_str()).collect();
         let named = self.topics.iter().flatten().chain(&self.exclude).chain(self.remap.keys());
-        match named.into_iter().find(|name| !recorded.contains(name)) {
+        match named.into_iter().find(|name| !recorded.contains(&name.as_str())) {
             None => Ok(()),
             Some(topic) => {
-                let topics = recorded.into_iter().cloned().collect();
-                Err(PlayError::UnknownTopic { topic: topic.clone(), topics })
+                let text = format!(
+                    "failed to play topic {topic}: it is not in the recording, which has {}",
+                    recorded.join(", ")
+                );
+                Err(Error::new(ErrorKind::NotFound, text).on_topic(topic))
             }
         }
     }

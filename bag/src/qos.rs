@@ -1,10 +1,10 @@
 //! QoS profiles in the YAML of rosbag2: numbers of rmw's enums up to version 8, words since.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use ringspin_executor::{Durability, History, Liveliness, QoS, Reliability};
+use ringspin_executor::{Durability, Error, ErrorKind, History, Liveliness, QoS, Reliability};
 use serde::{Deserialize, Serialize};
 
 /// The seconds from which a duration has no limit: several middlewares wrote infinity so.
@@ -59,28 +59,24 @@ pub(crate) fn to_text(profiles: &[QoS]) -> String {
     serde_saphyr::to_string(&profiles).expect("numbers and words are YAML")
 }
 
-/// A file with QoS of topics is not usable.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "failed to read QoS overrides: {path}: {problem}; write topics with policies, as in \
-    `/scan: {{reliability: best_effort, depth: 5}}`"
-)]
-pub struct QosOverridesError {
-    /// The file.
-    pub path: PathBuf,
-    /// The problem.
-    pub problem: String,
-}
-
 /// Reads QoS by topic from a file in the YAML of `ros2 bag play --qos-profile-overrides-path`.
 /// Policies that are left out are those of ROS 2's default.
 ///
 /// # Errors
-/// [`QosOverridesError`].
-pub fn qos_overrides(path: impl AsRef<Path>) -> Result<BTreeMap<String, QoS>, QosOverridesError> {
+/// The file cannot be read, or its content is not the QoS of topics.
+pub fn qos_overrides(path: impl AsRef<Path>) -> Result<BTreeMap<String, QoS>, Error> {
     let path = path.as_ref();
-    let failed = |problem| QosOverridesError { path: path.into(), problem };
-    let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+    let failed = |kind, problem: String| {
+        let text = format!(
+            "failed to read QoS overrides: {}: {problem}; write topics with policies, as in \
+             `/scan: {{reliability: best_effort, depth: 5}}`",
+            path.display()
+        );
+        Error::new(kind, text).at_path(path)
+    };
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| failed(ErrorKind::Io, error.to_string()).caused_by(error))?;
+    let failed = |problem| failed(ErrorKind::Parse, problem);
     let profiles: BTreeMap<String, QosYaml> =
         serde_saphyr::from_str(&text).map_err(|error| failed(first_line(&error)))?;
     let profiles = profiles.into_iter().map(|(topic, profile)| Ok((topic, profile.qos()?)));

@@ -1,16 +1,15 @@
 //! Reading messages of all files of a recording, merged by time.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::io::Read;
 use std::sync::Arc;
 
-use ringspin_executor::Time;
+use ringspin_executor::{Error, ErrorKind, Time};
 
-use crate::error::{FileError, ReadError};
+use crate::error::FileError;
 use crate::limits::CHUNK_BYTES_MAX;
 use crate::mcap_file::Range;
+use crate::merge::{Merge, Part};
 use crate::recording::{Record, TopicId};
 use crate::source::{Source, SourceCursor, ZSTD_MAGIC};
 
@@ -42,9 +41,22 @@ pub enum Order {
     PublishTime,
 }
 
+/// A number of messages that the recording says it has.
+#[derive(Clone, Debug)]
+pub(crate) struct Expected {
+    /// The part of the recording that says so.
+    pub(crate) by: &'static str,
+    pub(crate) name: String,
+    /// The topics of this name, among which the messages are.
+    pub(crate) topics: Vec<TopicId>,
+    pub(crate) count: u64,
+}
+
 /// Reads the messages of a recording, by time. Memory is that of the chunks that overlap in time.
 ///
-/// After an error, it ends.
+/// After the last message, the numbers of messages are compared with those of the index and of
+/// `metadata.yaml`, unless [`ReadOptions`] leave out times. A difference is an error of kind
+/// [`Parse`](ErrorKind::Parse), as is damage that hides further messages. After an error, it ends.
 pub struct Reader {
     sources: Arc<[Source]>,
     /// The topics that are left out are `false`; empty for all topics.
@@ -54,9 +66,13 @@ pub struct Reader {
     skip_checksums: bool,
     /// The topics with messages that may be compressed.
     compressed: Vec<bool>,
-    /// The sources to be opened, the next one at the end: its earliest time, and its number.
-    pending: Vec<Reverse<(u64, usize)>>,
-    open: BinaryHeap<Open>,
+    /// The numbers that are compared after the last message.
+    expected: Vec<Expected>,
+    /// Whether the messages before any damage are followed by its error.
+    to_end: bool,
+    /// The number of messages of each topic so far.
+    counts: Vec<u64>,
+    files: Merge<Open>,
     warnings: Vec<String>,
 }
 
@@ -65,8 +81,9 @@ impl Reader {
         sources: Arc<[Source]>,
         options: &ReadOptions,
         compressed: Vec<bool>,
+        mut expected: Vec<Expected>,
         warnings: Vec<String>,
-    ) -> Result<Self, ReadError> {
+    ) -> Result<Self, Error> {
         let mut selected = vec![options.topics.is_none(); compressed.len()];
         for topic in options.topics.iter().flatten() {
             selected[topic.0] = true;
@@ -74,26 +91,37 @@ impl Reader {
         let first = options.start.unwrap_or_default().as_nanos();
         let last = options.end.unwrap_or(Time::MAX).as_nanos();
         let by_publish_time = options.order == Order::PublishTime;
-        let mut pending = Vec::new();
-        for (number, source) in sources.iter().enumerate() {
+        let all = || sources.iter().filter_map(|source| source.times());
+        let from_start = match by_publish_time {
+            true => first == 0,
+            false => all().all(|times| first <= times.first),
+        };
+        let to_end = match by_publish_time {
+            true => last == u64::MAX,
+            false => all().all(|times| times.last <= last),
+        };
+        let is_whole = from_start && to_end;
+        expected.retain(|of| is_whole && of.topics.iter().all(|topic| selected[topic.0]));
+        let files = Merge::new(sources.iter().enumerate().filter_map(|(number, source)| {
             // The publication times of a file are not known before it is read.
             let times = match by_publish_time {
                 true => Some(Range { first: 0, last: u64::MAX }),
                 false => source.times(),
             };
             let times = times.filter(|times| times.first <= last && first <= times.last);
-            pending.extend(times.map(|times| Reverse((times.first, number))));
-        }
-        pending.sort_unstable();
+            times.map(|times| (times.first, number))
+        }));
         Ok(Self {
             sources,
             selected,
             times: Range { first, last },
             by_publish_time,
             skip_checksums: options.skip_checksums,
+            counts: vec![0; compressed.len()],
             compressed,
-            pending,
-            open: BinaryHeap::new(),
+            expected,
+            to_end,
+            files,
             warnings,
         })
     }
@@ -105,31 +133,47 @@ impl Reader {
     }
 
     fn next_record(&mut self) -> Result<Option<Record>, (usize, FileError)> {
-        loop {
-            let next = self.open.peek().map(|open| (open.time, open.number));
-            match self.pending.last() {
-                Some(Reverse(pending)) if next.is_none_or(|next| *pending < next) => {
-                    let number = pending.1;
-                    self.pending.pop();
-                    self.open(number).map_err(|problem| (number, problem))?;
-                }
-                _ => break,
-            }
+        while let Some(number) = self.files.due() {
+            self.open(number).map_err(|problem| (number, problem))?;
         }
-        let Some(mut open) = self.open.peek_mut() else { return Ok(None) };
+        let Some(mut open) = self.files.first() else { return Ok(None) };
         let number = open.number;
-        let advance = open.cursor.next().map_err(|problem| (number, problem))?;
+        let advance = open.content.cursor.next().map_err(|problem| (number, problem))?;
         let mut record = match advance {
             Some(next) => {
                 open.time = time(&next, self.by_publish_time);
-                std::mem::replace(&mut open.record, next)
+                std::mem::replace(&mut open.content.record, next)
             }
-            None => PeekMut::pop(open).record,
+            None => PeekMut::pop(open).content.record,
         };
         if self.compressed[record.topic.0] && record.data.starts_with(ZSTD_MAGIC) {
             record.data = decompress(&record.data).map_err(|problem| (number, problem))?;
         }
+        self.counts[record.topic.0] += 1;
         Ok(Some(record))
+    }
+
+    /// Compares the messages that were read with those that the recording says it has, once.
+    fn reconcile(&mut self) -> Result<(), Error> {
+        let to_end = std::mem::take(&mut self.to_end);
+        for source in self.sources.iter().filter(|_| to_end) {
+            if let Some(problem) = source.damage() {
+                self.expected.clear();
+                return Err(problem.of("failed to read recording", &source.path));
+            }
+        }
+        for Expected { by, name, topics, count } in std::mem::take(&mut self.expected) {
+            let read: u64 = topics.iter().map(|topic| self.counts[topic.0]).sum();
+            if read != count {
+                let text = format!(
+                    "failed to read recording: {by} has {count} messages of topic {name}, but \
+                     {read} were read; copy the recording again, or write the messages that are \
+                     left to another one (`bag recover`)"
+                );
+                return Err(Error::new(ErrorKind::Parse, text).on_topic(name));
+            }
+        }
+        Ok(())
     }
 
     fn open(&mut self, number: usize) -> Result<(), FileError> {
@@ -142,7 +186,7 @@ impl Reader {
         )?;
         if let Some(record) = cursor.next()? {
             let time = time(&record, self.by_publish_time);
-            self.open.push(Open { time, number, record, cursor });
+            self.files.push(Part { time, number, content: Open { record, cursor } });
         }
         Ok(())
     }
@@ -154,16 +198,19 @@ fn time(record: &Record, by_publish_time: bool) -> u64 {
 }
 
 impl Iterator for Reader {
-    type Item = Result<Record, ReadError>;
+    type Item = Result<Record, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.next_record()
-            .map_err(|(number, problem)| {
-                self.pending.clear();
-                self.open.clear();
-                ReadError::File { path: self.sources[number].path.clone(), problem }
-            })
-            .transpose()
+        match self.next_record() {
+            Ok(Some(record)) => Some(Ok(record)),
+            Ok(None) => self.reconcile().err().map(Err),
+            Err((number, problem)) => {
+                self.files.clear();
+                self.expected.clear();
+                self.to_end = false;
+                Some(Err(problem.of("failed to read recording", &self.sources[number].path)))
+            }
+        }
     }
 }
 
@@ -184,29 +231,6 @@ fn decompress(data: &[u8]) -> Result<Vec<u8>, FileError> {
 
 /// An open file, with its next message.
 struct Open {
-    time: u64,
-    number: usize,
     record: Record,
     cursor: SourceCursor,
-}
-
-impl PartialEq for Open {
-    fn eq(&self, other: &Self) -> bool {
-        (self.time, self.number) == (other.time, other.number)
-    }
-}
-
-impl Eq for Open {}
-
-impl PartialOrd for Open {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Open {
-    /// The greatest is the one with the next message.
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (other.time, other.number).cmp(&(self.time, self.number))
-    }
 }

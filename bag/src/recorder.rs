@@ -5,15 +5,12 @@ mod tape;
 use crate::inlet::{Inlet, Tap};
 use crate::interfaces::RecordSink;
 use crate::message_types::{Carried, MessageTypes, Subscribe, subscribe_raw};
-use crate::recording::{Definition, Topic};
-use crate::writer_thread::{Shared, WriterThread, WriterThreadError};
-use ringspin_executor::{
-    BoxError, CreateNodeError, CreateSubscriptionError, Durability, Graph, QoS, Reliability,
-};
+use crate::recording::{Definition, Topic, absolute};
+use crate::writer_thread::{Shared, WriterThread, incomplete};
+use ringspin_executor::{Durability, Error, ErrorKind, Graph, QoS, Reliability, Result};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tape::{Tape, TopicCounters};
-use thiserror::Error;
 
 /// The number of messages of one topic that may wait for the recorder, unless it is chosen.
 const QUEUE_DEPTH: usize = 1000;
@@ -31,51 +28,10 @@ pub struct Recorder {
     sink: Box<dyn RecordSink>,
     topics: Option<Vec<String>>,
     exclude: Vec<String>,
+    includes_hidden: bool,
     raw: BTreeMap<String, Topic>,
     queue_depth: usize,
     ring_capacity: usize,
-}
-
-/// The reason why a recording fails.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum RecordError {
-    /// A chosen topic is not in the graph.
-    #[error(
-        "failed to record topic {topic}: no node publishes it or subscribes to it; add the \
-         recorder after the nodes, or use one of {}", topics.join(", ")
-    )]
-    UnknownTopic {
-        /// The topic.
-        topic: String,
-        /// The topics of the graph.
-        topics: Vec<String>,
-    },
-    /// The messages of a chosen topic are of a type without a name.
-    #[error(
-        "failed to record topic {topic}: its messages of type {rust_type} are no known ROS \
-         messages; add the type by `MessageTypes::with`"
-    )]
-    UnknownType {
-        /// The topic.
-        topic: String,
-        /// The type in Rust.
-        rust_type: String,
-    },
-    /// The node was not created.
-    #[error("failed to record: {0}")]
-    Node(#[from] CreateNodeError),
-    /// A subscription was not created.
-    #[error("failed to record topic {topic}: {error}")]
-    Subscription {
-        /// The topic.
-        topic: String,
-        /// The reason.
-        error: CreateSubscriptionError,
-    },
-    /// The recording cannot be written.
-    #[error(transparent)]
-    Write(#[from] WriterThreadError),
 }
 
 /// The completed recording of a recorder.
@@ -85,6 +41,8 @@ pub struct RecordReport {
     pub topics: Vec<RecordedTopic>,
     /// The topics that are not recorded because their messages are no known ROS messages.
     pub unrecorded: Vec<String>,
+    /// The topics that are not recorded because they are hidden, such as service events.
+    pub hidden: Vec<String>,
 }
 
 /// The messages of one topic.
@@ -122,6 +80,7 @@ impl Recorder {
             sink: Box::new(sink),
             topics: None,
             exclude: Vec::new(),
+            includes_hidden: false,
             raw: BTreeMap::new(),
             queue_depth: QUEUE_DEPTH,
             ring_capacity: RING_CAPACITY,
@@ -131,14 +90,21 @@ impl Recorder {
     /// Records these topics only; hidden ones may be among them.
     #[must_use]
     pub fn topics<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.topics = Some(names.into_iter().map(|name| absolute(name.into())).collect());
+        self.topics = Some(names.into_iter().map(absolute).collect());
+        self
+    }
+
+    /// Records hidden topics as well.
+    #[must_use]
+    pub fn include_hidden(mut self) -> Self {
+        self.includes_hidden = true;
         self
     }
 
     /// Does not record these topics.
     #[must_use]
     pub fn exclude<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.exclude.extend(names.into_iter().map(|name| absolute(name.into())));
+        self.exclude.extend(names.into_iter().map(absolute));
         self
     }
 
@@ -174,49 +140,48 @@ impl Recorder {
     /// that are there.
     ///
     /// # Errors
-    /// [`RecordError`].
-    pub fn add_to(
-        mut self,
-        graph: &Graph,
-        types: &MessageTypes,
-    ) -> Result<RecorderHandle, RecordError> {
-        let (chosen, unrecorded) = self.choose(graph, types)?;
-        let written = |error: BoxError| WriterThreadError(error.to_string());
-        let ids = chosen.iter().map(|chosen| self.sink.add_topic(&chosen.topic).map_err(written));
-        let ids = ids.collect::<Result<Vec<_>, _>>()?;
+    /// A chosen topic is not in the graph or has no known type, or the node, a subscription or the
+    /// recording was not created.
+    pub fn add_to(mut self, graph: &Graph, types: &MessageTypes) -> Result<RecorderHandle> {
+        let (chosen, left_out) = self.choose(graph, types)?;
+        let ids = chosen.iter().map(|of| self.sink.add_topic(&of.topic).map_err(incomplete));
+        let ids = ids.collect::<Result<Vec<_>>>()?;
         let counters: Arc<[_]> = chosen.iter().map(|_| TopicCounters::default()).collect();
         let writer = WriterThread::with_topics(self.sink, ids, self.ring_capacity)?;
         let shared = writer.shared().clone();
         let tape = Tape::new(writer, counters.clone());
-        let node = graph.create_node::<Box<dyn Tap>>("rosbag2_recorder", Box::new(tape))?;
+        let node = graph.create_node::<Box<dyn Tap>>("rosbag2_recorder", Box::new(tape));
+        let node = node.map_err(|e| e.reworded(|text| format!("failed to record: {text}")))?;
         let names: Vec<_> = chosen.iter().map(|chosen| chosen.topic.name.clone()).collect();
         for (index, Chosen { topic, qos, subscribe }) in chosen.into_iter().enumerate() {
             let inlet = Inlet { topic: topic.name.clone(), index, qos };
-            subscribe(&node, inlet)
-                .map_err(|error| RecordError::Subscription { topic: topic.name, error })?;
+            subscribe(&node, inlet).map_err(|error| {
+                error.reworded(|text| format!("failed to record topic {}: {text}", topic.name))
+            })?;
         }
-        Ok(RecorderHandle { shared, counters, names, unrecorded })
+        Ok(RecorderHandle { shared, counters, names, left_out })
     }
 
-    /// The topics to record, and the names of those that cannot be.
+    /// The topics to record, and a report with the names of those that are left out.
     fn choose(
         &mut self,
         graph: &Graph,
         types: &MessageTypes,
-    ) -> Result<(Vec<Chosen>, Vec<String>), RecordError> {
+    ) -> Result<(Vec<Chosen>, RecordReport)> {
         let info = graph.info();
         let known = info.topics.iter().map(|topic| topic.name.clone());
         let known: Vec<_> = known.collect();
         let mut names = match &self.topics {
             Some(names) => names.clone(),
-            None => {
-                known.iter().chain(self.raw.keys()).filter(|n| !is_hidden(n)).cloned().collect()
-            }
+            None => known.iter().chain(self.raw.keys()).cloned().collect::<Vec<_>>(),
         };
         names.retain(|name| !self.exclude.contains(name));
         names.sort_unstable();
         names.dedup();
-        let (mut chosen, mut unrecorded) = (Vec::new(), Vec::new());
+        let (mut chosen, mut left_out) = (Vec::new(), RecordReport::default());
+        let is_left_out =
+            |name: &mut String| self.topics.is_none() && !self.includes_hidden && is_hidden(name);
+        left_out.hidden = names.extract_if(.., is_left_out).collect();
         for name in names {
             let rust_type = match (types.carried(&info, &name), self.raw.get(&name)) {
                 (Carried::Typed(of), _) => {
@@ -234,22 +199,31 @@ impl Recorder {
                     continue;
                 }
                 (Carried::Raw | Carried::Nothing, Some(topic)) => {
-                    chosen.push(self.chosen(graph, topic.clone(), subscribe_raw));
+                    chosen.push(self.chosen(graph, types.defined(topic), subscribe_raw));
                     continue;
                 }
                 (Carried::Nothing, None) => {
-                    return Err(RecordError::UnknownTopic { topic: name, topics: known });
+                    let text = format!(
+                        "failed to record topic {name}: no node publishes it or subscribes to it; \
+                         add the recorder after the nodes, or use one of {}",
+                        known.join(", ")
+                    );
+                    return Err(Error::new(ErrorKind::NotFound, text).on_topic(name));
                 }
                 (Carried::Raw, None) => "RawMessage",
                 (Carried::Unknown(rust_type), _) => rust_type,
             };
             if self.topics.is_some() {
-                return Err(RecordError::UnknownType { topic: name, rust_type: rust_type.into() });
+                let text = format!(
+                    "failed to record topic {name}: its messages of type {rust_type} are no known \
+                     ROS messages; add the type by `MessageTypes::with`"
+                );
+                return Err(Error::new(ErrorKind::TypeMismatch, text).on_topic(name));
             }
             tracing::warn!(topic = name, rust_type, "not recorded: no known ROS messages");
-            unrecorded.push(name);
+            left_out.unrecorded.push(name);
         }
-        Ok((chosen, unrecorded))
+        Ok((chosen, left_out))
     }
 
     fn chosen(&self, graph: &Graph, mut topic: Topic, subscribe: Subscribe) -> Chosen {
@@ -281,10 +255,6 @@ struct Chosen {
     subscribe: Subscribe,
 }
 
-fn absolute(name: String) -> String {
-    if name.starts_with('/') { name } else { format!("/{name}") }
-}
-
 /// Whether ROS 2 tools hide the topic unless it is asked for.
 fn is_hidden(topic: &str) -> bool {
     topic.contains("/_")
@@ -294,10 +264,11 @@ fn is_hidden(topic: &str) -> bool {
 #[derive(Clone, Debug)]
 pub struct RecorderHandle {
     shared: Arc<Shared>,
-    /// By topic number.
+    /// The counters of each topic, by topic number.
     counters: Arc<[TopicCounters]>,
     names: Vec<String>,
-    unrecorded: Vec<String>,
+    /// The names of the topics that are not recorded.
+    left_out: RecordReport,
 }
 
 impl RecorderHandle {
@@ -306,8 +277,8 @@ impl RecorderHandle {
     /// and logs an error.
     ///
     /// # Errors
-    /// [`RecordError::Write`].
-    pub fn finish(&self) -> Result<RecordReport, RecordError> {
+    /// The recording is not complete.
+    pub fn finish(&self) -> Result<RecordReport> {
         let written = self.shared.finish()?;
         let topics = self.names.iter().zip(&*self.counters).zip(written);
         let topics = topics.map(|((name, counters), written)| RecordedTopic {
@@ -317,7 +288,7 @@ impl RecorderHandle {
             overflow: counters.overflow.get(),
             missed: counters.missed.get(),
         });
-        let report = RecordReport { topics: topics.collect(), unrecorded: self.unrecorded.clone() };
+        let report = RecordReport { topics: topics.collect(), ..self.left_out.clone() };
         for RecordedTopic { name, overflow, missed, .. } in &report.topics {
             if overflow + missed > 0 {
                 tracing::warn!(topic = name, overflow, missed, "messages are not recorded");

@@ -1,7 +1,8 @@
-//! The content of recordings, whatever the file format.
+//! The content of recordings, in any file format.
 
 use ringspin_executor::{QoS, Time};
 use ringspin_message_generator::{TypeName, parse_schema};
+use ringspin_messages::RosMessage;
 
 /// The index of a topic within a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,7 +14,8 @@ pub struct TopicId(
 /// A recorded topic. Several publishers of a topic are one topic here.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Topic {
-    /// The fully qualified name.
+    /// The fully qualified name. A [`Bag`](crate::Bag) adds the slash to a name that was recorded
+    /// without one, as `ros2 bag play` does.
     pub name: String,
     /// The type of its messages, such as `sensor_msgs/msg/Imu`.
     pub type_name: String,
@@ -28,6 +30,19 @@ pub struct Topic {
 }
 
 impl Topic {
+    /// The topic `name` with messages of type `M`, offered with `qos`.
+    pub fn of<M: RosMessage>(name: impl Into<String>, qos: QoS) -> Self {
+        let (encoding, text) = ("ros2msg".into(), M::DEFINITION.into());
+        Self {
+            name: name.into(),
+            type_name: M::TYPE_NAME.into(),
+            type_hash: Some(M::TYPE_HASH.into()),
+            definition: Some(Definition { encoding, text }),
+            serialization_format: "cdr".into(),
+            offered_qos: vec![qos],
+        }
+    }
+
     /// The hash of the type: the recorded one, else that of the recorded definition, as recordings
     /// before ROS 2 Iron have it. `None` if there is neither, or the definition cannot be parsed.
     pub fn hash(&self) -> Option<String> {
@@ -42,6 +57,12 @@ impl Topic {
         let name = TypeName::parse(&self.type_name)?;
         parse_schema(&name, text, &self.name).ok()?.type_hash(&name)
     }
+}
+
+/// A topic name with its leading slash.
+pub(crate) fn absolute(name: impl Into<String>) -> String {
+    let name = name.into();
+    if name.starts_with('/') { name } else { format!("/{name}") }
 }
 
 /// The definition of a message type.

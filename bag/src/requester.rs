@@ -9,7 +9,7 @@ use ringspin_executor::action::messages::{
     CancelGoalRequest, CancelGoalResponse, GetResultRequest, GetResultResponse, GoalId, GoalInfo,
     SendGoalRequest, SendGoalResponse,
 };
-use ringspin_executor::{BoxError, CallRefusal, Client, Context, Node, QoS};
+use ringspin_executor::{BoxError, CallError, Client, Context, Node, QoS};
 use ringspin_messages::builtin_interfaces::msg;
 use ringspin_messages::{RosAction, RosService, cdr};
 use ringspin_ringbuf::Counter;
@@ -52,7 +52,7 @@ const SERVER_SUFFIXES: [&str; 2] = ["/_action/feedback", "/_action/status"];
 /// The end of the name of the topic with recorded goals of an action.
 const GOALS_SUFFIX: &str = "/_action/send_goal/_service_event";
 
-/// The topic with recorded goals of the action whose server publishes `topic`.
+/// The topic with recorded goals of the action that has a server which publishes `topic`.
 pub(crate) fn goals_topic_of(topic: &str) -> Option<String> {
     let action = SERVER_SUFFIXES.iter().find_map(|suffix| topic.strip_suffix(suffix))?;
     Some(format!("{action}{GOALS_SUFFIX}"))
@@ -190,13 +190,13 @@ where
             return Ok(Requested::Sent);
         };
         match refused.reason {
-            CallRefusal::NoService => Ok(Requested::NoService),
-            CallRefusal::ServiceFull => {
+            CallError::NoService => Ok(Requested::NoService),
+            CallError::ServiceFull => {
                 self.refused = Some(refused.request);
                 Ok(Requested::Again)
             }
             // Its queue has room, so the server takes requests and keeps them: waiting may not end.
-            CallRefusal::TooManyCalls => Err(format!(
+            CallError::TooManyCalls => Err(format!(
                 "service {} has not responded to {CALLS_MAX} requests; have it respond, or exclude \
                  its recorded events",
                 self.client.service()

@@ -1,4 +1,4 @@
-//! One file of a recording, whatever its format and compression.
+//! One file of a recording, of any format and compression.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -37,8 +37,9 @@ enum Index {
 }
 
 impl Source {
-    /// Opens a file; `None` if its first bytes are of none of the formats.
-    pub(crate) fn open(path: &Path) -> Result<Option<Self>, FileError> {
+    /// Opens a file; `None` if its first bytes are of none of the formats. Of a damaged file, parts
+    /// that cannot be read are left out.
+    pub(crate) fn open(path: &Path, is_damaged: bool) -> Result<Option<Self>, FileError> {
         let size = std::fs::metadata(path)?.len();
         let mut magic = magic(path)?;
         let decompressed = match magic.starts_with(ZSTD_MAGIC) {
@@ -50,9 +51,9 @@ impl Source {
         }
         let data: &Path = decompressed.as_ref().map_or(path, |decompressed| decompressed);
         let index = if magic.starts_with(MCAP_MAGIC) {
-            Index::Mcap(Arc::new(McapIndex::read(File::open(data)?)?))
+            Index::Mcap(Arc::new(McapIndex::read(File::open(data)?, is_damaged)?))
         } else if magic.starts_with(SQLITE_MAGIC) {
-            Index::Sqlite(SqliteIndex::read(data)?)
+            Index::Sqlite(SqliteIndex::read(data, is_damaged)?)
         } else {
             return Ok(None);
         };
@@ -72,8 +73,15 @@ impl Source {
     pub(crate) fn warnings(&self) -> &[String] {
         match &self.index {
             Index::Mcap(index) => &index.warnings,
-            Index::Sqlite(_) => &[],
+            Index::Sqlite(index) => &index.warnings,
         }
+    }
+
+    /// The damage behind the last message.
+    pub(crate) fn damage(&self) -> Option<FileError> {
+        let Index::Mcap(index) = &self.index else { return None };
+        let (offset, problem) = index.damage.clone()?;
+        Some(FileError::Damaged { offset, problem })
     }
 
     /// The log times; `None` without messages.

@@ -3,14 +3,18 @@
 //! Files are opened without locks and without shared memory: nothing is written beside them, and
 //! messages in a write-ahead log that was left over are read, also on a read-only disk.
 
+mod damaged;
+
 use std::collections::{BTreeMap, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
+use damaged::sort_listed;
 use ringspin_executor::Time;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OpenFlags, Row};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row};
 
 use crate::channel::{Channel, profiles};
 use crate::error::FileError;
@@ -36,8 +40,23 @@ pub(crate) struct SqliteIndex {
     rows: u64,
     /// The times, which have a sign in SQLite.
     pub(crate) times: Option<Range>,
-    /// Whether the messages can be read by time without sorting them first.
-    is_indexed: bool,
+    by_time: ByTime,
+    /// Problems that do not prevent reading.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// The way to the messages in the order of their times.
+#[derive(Debug, Default)]
+enum ByTime {
+    /// They are sorted first: the file has no index.
+    #[default]
+    Sorted,
+    /// By this index, which has the times and keys of the table.
+    Index(String),
+    /// These times and keys are those of the messages that can be read.
+    Listed(Vec<(i64, i64)>),
+    /// The problem of an index that has not.
+    Damaged(String),
 }
 
 #[derive(Debug)]
@@ -49,8 +68,9 @@ struct TopicRow {
 }
 
 impl SqliteIndex {
-    /// Reads the topics of the file at `path`, and counts its messages.
-    pub(crate) fn read(path: &Path) -> Result<Self, FileError> {
+    /// Reads the topics of the file at `path`, and counts its messages; of a damaged one, those
+    /// that can be read.
+    pub(crate) fn read(path: &Path, is_damaged: bool) -> Result<Self, FileError> {
         let connection = open(path)?;
         let mut index = Self::default();
         let columns = columns(&connection, "topics")?;
@@ -58,15 +78,18 @@ impl SqliteIndex {
         let messages = self::columns(&connection, "messages")?;
         require(&messages, "messages", &["id", "topic_id", "timestamp", "data"])?;
         index.read_topics(&connection, &columns)?;
-        index.count(&connection)?;
-        let indexes = connection.query_row(
-            "SELECT count(*) FROM pragma_index_list('messages') AS list, \
-             pragma_index_info(list.name) AS info \
-             WHERE info.seqno = 0 AND info.name = 'timestamp' AND list.partial = 0",
-            [],
-            |row| row.get::<_, i64>(0),
-        );
-        index.is_indexed = indexes? > 0;
+        if is_damaged {
+            index.list(&connection)?;
+            return Ok(index);
+        }
+        let entries = index.count(&connection)?;
+        if let Some(name) = index_of_times(&connection)? {
+            index.by_time = match is_index_of(&entries, &connection, &name) {
+                Ok(true) => ByTime::Index(name),
+                Ok(false) => ByTime::Damaged(format!("index `{name}` differs from the messages")),
+                Err(problem) => ByTime::Damaged(problem.to_string()),
+            };
+        }
         Ok(index)
     }
 
@@ -106,27 +129,31 @@ impl SqliteIndex {
         Ok(())
     }
 
-    fn count(&mut self, connection: &Connection) -> Result<(), FileError> {
+    /// Counts the messages of each topic; returns their times and keys.
+    fn count(&mut self, connection: &Connection) -> Result<Entries, FileError> {
         let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
         // With the pages of the write-ahead log.
         let bytes = pragma("page_count")?.saturating_mul(pragma("page_size")?) as u64;
-        let mut counts = BTreeMap::new();
-        let mut statement = connection.prepare("SELECT topic_id, timestamp FROM messages")?;
+        let (mut counts, mut entries) = (BTreeMap::new(), Entries::default());
+        let query = "SELECT topic_id, timestamp, id FROM messages NOT INDEXED";
+        let mut statement = connection.prepare(query)?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             *counts.entry(row.get::<_, i64>(0)?).or_insert(0) += 1;
-            self.times = Some(Range::with(self.times, time(row.get(1)?)));
-            self.rows += 1;
-            if self.rows > bytes / ROW_BYTES_MIN {
+            let timestamp = row.get(1)?;
+            self.times = Some(Range::with(self.times, time(timestamp)));
+            entries.add((timestamp, row.get(2)?));
+            if entries.count > bytes / ROW_BYTES_MIN {
                 return Err(FileError::Sqlite("more messages than the file has room for".into()));
             }
         }
+        self.rows = entries.count;
         for topic in &mut self.topics {
             topic.count = counts.remove(&topic.key).unwrap_or(0);
         }
         match counts.first_key_value() {
             Some((key, _)) => Err(FileError::Sqlite(format!("messages of unknown topic {key}"))),
-            None => Ok(()),
+            None => Ok(entries),
         }
     }
 
@@ -141,13 +168,63 @@ impl SqliteIndex {
     }
 }
 
+/// The times and keys of messages, in any order: their number, and the sum of their hashes.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Entries {
+    count: u64,
+    hash: u64,
+}
+
+impl Entries {
+    fn add(&mut self, entry: (i64, i64)) {
+        let mut hasher = DefaultHasher::new();
+        entry.hash(&mut hasher);
+        self.count += 1;
+        self.hash = self.hash.wrapping_add(hasher.finish());
+    }
+}
+
+/// The name of an index of all messages by time.
+fn index_of_times(connection: &Connection) -> Result<Option<String>, FileError> {
+    let query = "SELECT list.name FROM pragma_index_list('messages') AS list, \
+        pragma_index_info(list.name) AS info \
+        WHERE info.seqno = 0 AND info.name = 'timestamp' AND list.partial = 0";
+    Ok(connection.query_row(query, [], |row| row.get(0)).optional()?)
+}
+
+/// Whether an index has the times and keys of the table. SQLite does not compare them: it would
+/// leave out messages, or change their times.
+fn is_index_of(
+    entries: &Entries,
+    connection: &Connection,
+    name: &str,
+) -> Result<bool, rusqlite::Error> {
+    let query = format!("SELECT timestamp, id FROM {} ORDER BY timestamp, id", indexed_by(name));
+    let mut statement = connection.prepare(&query)?;
+    let mut rows = statement.query([])?;
+    let (mut found, mut last) = (Entries::default(), None);
+    while let Some(row) = rows.next()? {
+        let entry = (row.get(0)?, row.get(1)?);
+        if last.replace(entry) > Some(entry) || found.count == entries.count {
+            return Ok(false);
+        }
+        found.add(entry);
+    }
+    Ok(found == *entries)
+}
+
+/// The messages by an index, in a query.
+fn indexed_by(name: &str) -> String {
+    format!("messages INDEXED BY \"{}\"", name.replace('"', "\"\""))
+}
+
 /// Reads messages by time; equal times in the order of recording.
 pub(crate) struct SqliteCursor {
     connection: Connection,
     /// The number of the channel of a topic.
     channels: BTreeMap<i64, usize>,
     selection: Selection,
-    query: &'static str,
+    query: String,
     /// Time and key of the last message that was read.
     last: (i64, i64),
     /// The messages that were not read yet: a cycle among pages has more.
@@ -163,12 +240,17 @@ impl SqliteCursor {
         selection: Selection,
     ) -> Result<Self, FileError> {
         let connection = open(path)?;
-        let query = match index.is_indexed {
-            true => BY_INDEX,
-            false => {
+        let query = match &index.by_time {
+            ByTime::Index(name) => BY_INDEX.replace("messages", &indexed_by(name)),
+            ByTime::Sorted => {
                 connection.execute_batch(SORT)?;
-                BY_SORTED
+                BY_SORTED.into()
             }
+            ByTime::Listed(entries) => {
+                sort_listed(&connection, entries)?;
+                BY_SORTED.into()
+            }
+            ByTime::Damaged(problem) => return Err(FileError::Sqlite(problem.clone())),
         };
         // Times before the epoch count as the epoch.
         let start = match i64::try_from(selection.times.first) {
@@ -198,7 +280,7 @@ impl SqliteCursor {
 
     fn read_page(&mut self) -> Result<(), FileError> {
         let end = i64::try_from(self.selection.times.last).unwrap_or(i64::MAX);
-        let mut statement = self.connection.prepare(self.query)?;
+        let mut statement = self.connection.prepare(&self.query)?;
         let mut rows = statement.query((self.last.0, self.last.1, end, PAGE_ROWS as i64))?;
         let (mut count, mut bytes) = (0, 0);
         while let Some(row) = rows.next()? {

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use mcap::McapError;
 use mcap::records::MessageHeader;
-use ringspin_executor::Time;
+use ringspin_executor::{Error, ErrorKind, Result, Time};
 
 use crate::limits::{DESCRIPTION_BYTES_MAX, MESSAGE_BYTES_MAX};
 use crate::mcap_file::Range;
@@ -39,49 +40,7 @@ pub struct WriteOptions {
     pub compression: Option<Compression>,
 }
 
-/// A recording cannot be written.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum WriteError {
-    /// The target is there already.
-    #[error("failed to create recording {0}: it exists; remove it, or choose another name")]
-    Exists(PathBuf),
-    /// The operating system refused to write.
-    #[error("failed to write recording {path}: {problem}; check the free space and the rights")]
-    Io {
-        /// The file or directory.
-        path: PathBuf,
-        /// The cause.
-        problem: io::Error,
-    },
-    /// A topic has no name, or more text than readers accept.
-    #[error(
-        "failed to record topic `{name}`: {problem}; give it a name, a type and at most 16 MiB of \
-         definition"
-    )]
-    Topic {
-        /// Its name.
-        name: String,
-        /// The problem.
-        problem: String,
-    },
-    /// A topic that was not added.
-    #[error("failed to record a message of topic {0}: it was not added; call `add_topic` first")]
-    UnknownTopic(usize),
-    /// A message is larger than readers accept.
-    #[error(
-        "failed to record a message of {bytes} bytes on topic {topic}: at most {MESSAGE_BYTES_MAX} \
-         are allowed; split it"
-    )]
-    TooLarge {
-        /// The name of the topic.
-        topic: String,
-        /// The size.
-        bytes: usize,
-    },
-}
-
-/// Writes a recording: a rosbag2 directory with one MCAP file, or the file alone.
+/// Writes a recording: a rosbag2 directory of MCAP files, or one file alone.
 ///
 /// Equal calls give equal bytes. Memory is that of one chunk and its index. Without
 /// [`finish`](Self::finish), a directory has no `metadata.yaml`.
@@ -108,13 +67,35 @@ pub enum WriteError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Writer {
-    /// The rosbag2 directory; `None` for a single file.
-    directory: Option<PathBuf>,
-    file: PathBuf,
-    mcap: mcap::Writer<BufWriter<File>>,
+    /// The rosbag2 directory and the name of its files; `None` for a single file.
+    directory: Option<(PathBuf, String)>,
+    options: WriteOptions,
     topics: Vec<Topic>,
-    /// The channel of each topic, and the number of its messages.
-    channels: Vec<(u16, u64)>,
+    part: Part,
+    /// The files before this one.
+    complete: Vec<FileSummary>,
+    /// The bytes of messages in a file, and the span of their log times.
+    file_bytes: u64,
+    file_span: u64,
+    /// The span of a chunk's log times, and the start of this one.
+    flush_every: Option<(u64, u64)>,
+}
+
+/// The file that is being written.
+struct Part {
+    path: PathBuf,
+    mcap: mcap::Writer<BufWriter<File>>,
+    /// The channel of each topic.
+    channels: Vec<u16>,
+    summary: FileSummary,
+}
+
+/// A file as `metadata.yaml` describes it.
+struct FileSummary {
+    name: String,
+    /// The number of messages of each topic.
+    counts: Vec<u64>,
+    bytes: u64,
     times: Option<Range>,
 }
 
@@ -123,60 +104,67 @@ impl Writer {
     ///
     /// # Errors
     /// If there is a file or directory of this name, or none can be created.
-    pub fn create(path: impl AsRef<Path>, options: WriteOptions) -> Result<Self, WriteError> {
+    pub fn create(path: impl AsRef<Path>, options: WriteOptions) -> Result<Self> {
         let path = path.as_ref();
         let is_file = path.extension().is_some_and(|extension| extension == "mcap");
-        let (directory, file) = match is_file {
-            true => (None, path.to_owned()),
-            false => {
-                let name = path.file_name().unwrap_or("recording".as_ref()).to_string_lossy();
-                fs::create_dir(path).map_err(|problem| creation_error(path, problem))?;
-                (Some(path.to_owned()), path.join(format!("{name}_0.mcap")))
-            }
+        let (directory, file) = if is_file {
+            (None, path.to_owned())
+        } else {
+            let name = path.file_name().unwrap_or("recording".as_ref()).to_string_lossy();
+            fs::create_dir(path).map_err(|problem| creation_error(path, problem))?;
+            (Some((path.to_owned(), name.to_string())), path.join(format!("{name}_0.mcap")))
         };
-        let created = File::create_new(&file).map_err(|problem| creation_error(&file, problem))?;
-        Self::write_to(created, directory, file, options)
+        let part = Part::create(file, &options)?;
+        let (topics, complete) = (Vec::new(), Vec::new());
+        let (file_bytes, file_span) = (u64::MAX, u64::MAX);
+        let flush_every = None;
+        Ok(Self { directory, options, topics, part, complete, file_bytes, file_span, flush_every })
     }
 
-    fn write_to(
-        created: File,
-        directory: Option<PathBuf>,
-        file: PathBuf,
-        options: WriteOptions,
-    ) -> Result<Self, WriteError> {
-        let mcap = mcap::WriteOptions::new()
-            .profile("ros2")
-            .library("ringspin")
-            .chunk_size(Some(CHUNK_BYTES))
-            .compression(options.compression.map(|compression| match compression {
-                Compression::Zstd => mcap::Compression::Zstd,
-                Compression::Lz4 => mcap::Compression::Lz4,
-            }))
-            // The bytes would depend on the number of threads.
-            .compression_threads(0)
-            // A chunk is written whole, so that an interrupted recording has all before it.
-            .disable_seeking(true)
-            .create(BufWriter::new(created))
-            .map_err(|problem| write_error(&file, problem))?;
-        Ok(Self { directory, file, mcap, topics: Vec::new(), channels: Vec::new(), times: None })
+    /// Begins a further file of the directory after `bytes` of messages (before
+    /// compression), or when the log times of one span `duration`. By default there is one file.
+    ///
+    /// # Errors
+    /// If the recording is a single file.
+    pub fn split(mut self, bytes: Option<u64>, duration: Option<Duration>) -> Result<Self> {
+        if self.directory.is_none() && (bytes.is_some() || duration.is_some()) {
+            let text = format!(
+                "failed to split recording {}: it is a single file; choose a name without `.mcap`, \
+                 for a directory",
+                self.part.path.display()
+            );
+            return Err(Error::new(ErrorKind::InvalidArgument, text).at_path(&self.part.path));
+        }
+        self.file_bytes = bytes.unwrap_or(u64::MAX);
+        self.file_span = duration.map_or(u64::MAX, |duration| duration.as_nanos() as u64);
+        Ok(self)
+    }
+
+    /// Ends a chunk as well when its log times span `duration`: a process that is killed has
+    /// written all messages but those since then. By default a chunk ends after 768 KiB.
+    #[must_use]
+    pub fn flush_every(mut self, duration: Duration) -> Self {
+        self.flush_every = Some((duration.as_nanos() as u64, 0));
+        self
     }
 
     /// Adds a topic; the same topic again has the same id.
     ///
     /// # Errors
     /// If the topic has no name or type, there are 65535 topics, or the file cannot be written.
-    pub fn add_topic(&mut self, topic: &Topic) -> Result<TopicId, WriteError> {
+    pub fn add_topic(&mut self, topic: &Topic) -> Result<TopicId> {
         if let Some(known) = self.topics.iter().position(|known| known == topic) {
             return Ok(TopicId(known));
         }
-        let error = |problem: &str| WriteError::Topic {
-            name: topic.name.clone(),
-            problem: problem.to_owned(),
+        let error = |problem: &str| {
+            let text = format!(
+                "failed to record topic `{}`: {problem}; give it a name, a type and at most 16 MiB \
+                 of definition",
+                topic.name
+            );
+            Error::new(ErrorKind::InvalidArgument, text).on_topic(&topic.name)
         };
-        let (encoding, text) = match &topic.definition {
-            Some(definition) => (definition.encoding.as_str(), definition.text.as_str()),
-            None => ("", ""),
-        };
+        let (_, text) = definition(topic);
         if topic.name.is_empty() || topic.type_name.is_empty() {
             return Err(error("it has no name or no type"));
         }
@@ -185,20 +173,11 @@ impl Writer {
         {
             return Err(error("its description is too long"));
         }
-        let metadata = BTreeMap::from([
-            ("offered_qos_profiles".to_owned(), qos::to_text(&topic.offered_qos)),
-            ("topic_type_hash".to_owned(), topic.type_hash.clone().unwrap_or_default()),
-        ]);
-        let added = self.mcap.add_schema(&topic.type_name, encoding, text.as_bytes());
-        let channel = added.and_then(|schema| {
-            self.mcap.add_channel(schema, &topic.name, &topic.serialization_format, &metadata)
-        });
-        let channel = channel.map_err(|problem| match problem {
+        self.part.add_topic(topic).map_err(|problem| match problem {
             McapError::TooManyChannels | McapError::TooManySchemas => error(&problem.to_string()),
-            problem => write_error(&self.file, problem),
+            problem => write_error(&self.part.path, problem),
         })?;
         self.topics.push(topic.clone());
-        self.channels.push((channel, 0));
         Ok(TopicId(self.topics.len() - 1))
     }
 
@@ -214,19 +193,56 @@ impl Writer {
         publish_time: Time,
         sequence: u32,
         data: &[u8],
-    ) -> Result<(), WriteError> {
-        let channel = self.channels.get_mut(topic.0);
-        let (channel_id, count) = channel.ok_or(WriteError::UnknownTopic(topic.0))?;
+    ) -> Result<()> {
+        if topic.0 >= self.topics.len() {
+            let text = format!(
+                "failed to record a message of topic {}: it was not added; call `add_topic` first",
+                topic.0
+            );
+            return Err(Error::new(ErrorKind::NotFound, text));
+        }
         if data.len() as u64 > MESSAGE_BYTES_MAX {
-            let topic = self.topics[topic.0].name.clone();
-            return Err(WriteError::TooLarge { topic, bytes: data.len() });
+            let (topic, bytes) = (&self.topics[topic.0].name, data.len());
+            let text = format!(
+                "failed to record a message of {bytes} bytes on topic {topic}: at most \
+                 {MESSAGE_BYTES_MAX} are allowed; split it"
+            );
+            return Err(Error::new(ErrorKind::LimitReached, text).on_topic(topic));
         }
         let (log_time, publish_time) = (log_time.as_nanos(), publish_time.as_nanos());
-        let header = MessageHeader { channel_id: *channel_id, sequence, log_time, publish_time };
-        let written = self.mcap.write_to_known_channel(&header, data);
-        written.map_err(|problem| write_error(&self.file, problem))?;
-        *count += 1;
-        self.times = Some(Range::with(self.times, log_time));
+        let FileSummary { bytes, times, .. } = self.part.summary;
+        let span = times.map_or(0, |times| log_time.saturating_sub(times.first));
+        if bytes >= self.file_bytes || span >= self.file_span {
+            self.next_file()?;
+        }
+        let Part { path, mcap, channels, summary } = &mut self.part;
+        let header =
+            MessageHeader { channel_id: channels[topic.0], sequence, log_time, publish_time };
+        let written = mcap.write_to_known_channel(&header, data);
+        written.map_err(|problem| write_error(path, problem))?;
+        summary.counts[topic.0] += 1;
+        summary.bytes += data.len() as u64;
+        summary.times = Some(Range::with(summary.times, log_time));
+        if let Some((span, start)) = &mut self.flush_every
+            && log_time.saturating_sub(*start) >= *span
+        {
+            *start = log_time;
+            mcap.flush().map_err(|problem| write_error(path, problem))?;
+        }
+        Ok(())
+    }
+
+    /// Begins a further file, which has all topics.
+    fn next_file(&mut self) -> Result<()> {
+        let Some((directory, name)) = &self.directory else { return Ok(()) };
+        let number = self.complete.len() + 1;
+        let mut next =
+            Part::create(directory.join(format!("{name}_{number}.mcap")), &self.options)?;
+        for topic in &self.topics {
+            next.add_topic(topic).map_err(|problem| write_error(&next.path, problem))?;
+        }
+        let part = std::mem::replace(&mut self.part, next);
+        self.complete.push(part.finish(&self.topics)?);
         Ok(())
     }
 
@@ -234,77 +250,154 @@ impl Writer {
     ///
     /// # Errors
     /// If a file cannot be written.
-    pub fn finish(mut self) -> Result<(), WriteError> {
-        let file_error = |problem| write_error(&self.file, problem);
-        // Equal calls write equal bytes, whatever the file is called; rosbag2 replaces the name.
-        let embedded = self.metadata("recording.mcap").to_record();
+    pub fn finish(mut self) -> Result<()> {
+        self.complete.push(self.part.finish(&self.topics)?);
+        let Some((directory, _)) = self.directory else { return Ok(()) };
+        let path = directory.join(METADATA_FILE);
+        let written = fs::write(&path, metadata(&self.topics, &self.complete).into_text());
+        written.map_err(|problem| io_error(&path, problem))
+    }
+}
+
+impl Part {
+    fn create(path: PathBuf, options: &WriteOptions) -> Result<Self> {
+        let created = File::create_new(&path).map_err(|problem| creation_error(&path, problem))?;
+        Self::write_to(created, path, options)
+    }
+
+    fn write_to(created: File, path: PathBuf, options: &WriteOptions) -> Result<Self> {
+        let mcap = mcap::WriteOptions::new()
+            .profile("ros2")
+            .library("ringspin")
+            .chunk_size(Some(CHUNK_BYTES))
+            .compression(options.compression.map(|compression| match compression {
+                Compression::Zstd => mcap::Compression::Zstd,
+                Compression::Lz4 => mcap::Compression::Lz4,
+            }))
+            // The bytes would depend on the number of threads.
+            .compression_threads(0)
+            // A chunk is written whole, so that an interrupted recording has all before it.
+            .disable_seeking(true)
+            .create(BufWriter::new(created))
+            .map_err(|problem| write_error(&path, problem))?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let summary = FileSummary { name, counts: Vec::new(), bytes: 0, times: None };
+        Ok(Self { path, mcap, channels: Vec::new(), summary })
+    }
+
+    fn add_topic(&mut self, topic: &Topic) -> Result<(), McapError> {
+        let metadata = BTreeMap::from([
+            ("offered_qos_profiles".to_owned(), qos::to_text(&topic.offered_qos)),
+            ("topic_type_hash".to_owned(), topic.type_hash.clone().unwrap_or_default()),
+        ]);
+        let (encoding, text) = definition(topic);
+        let schema = self.mcap.add_schema(&topic.type_name, encoding, text.as_bytes())?;
+        let format = &topic.serialization_format;
+        self.channels.push(self.mcap.add_channel(schema, &topic.name, format, &metadata)?);
+        self.summary.counts.push(0);
+        Ok(())
+    }
+
+    /// Writes the index.
+    fn finish(mut self, topics: &[Topic]) -> Result<FileSummary> {
+        let file_error = |problem| write_error(&self.path, problem);
+        // Equal calls write equal bytes, regardless of the name of the file; rosbag2 replaces the
+        // name.
+        let mut summary = self.summary;
+        let name = std::mem::replace(&mut summary.name, "recording.mcap".to_owned());
+        let embedded = metadata(topics, std::slice::from_ref(&summary)).to_record();
         let record = mcap::records::Metadata {
             name: "rosbag2".to_owned(),
             metadata: BTreeMap::from([("serialized_metadata".to_owned(), embedded)]),
         };
-        let name = self.file.file_name().unwrap_or_default().to_string_lossy();
-        let metadata = self.metadata(&name);
         self.mcap.write_metadata(&record).map_err(file_error)?;
         self.mcap.finish().map_err(file_error)?;
         let mut written = self.mcap.into_inner();
         written.flush().map_err(|problem| file_error(problem.into()))?;
-        if let Some(directory) = self.directory {
-            let path = directory.join(METADATA_FILE);
-            let written = fs::write(&path, metadata.into_text());
-            written.map_err(|problem| WriteError::Io { path, problem })?;
-        }
-        Ok(())
-    }
-
-    /// The metadata of the recording, as of a file called `name`.
-    fn metadata(&self, name: &str) -> Metadata {
-        // rosbag2's times have 63 bits.
-        let signed = |time: u64| i64::try_from(time).unwrap_or(i64::MAX);
-        let Range { first, last } = self.times.unwrap_or(Range { first: 0, last: 0 });
-        let starting_time = || SinceEpoch { nanoseconds_since_epoch: signed(first) };
-        let duration = || Nanoseconds { nanoseconds: signed(last - first) };
-        let message_count = self.channels.iter().map(|(_, count)| count).sum();
-        let topics = self.topics.iter().zip(&self.channels);
-        let topics_with_message_count = topics.map(|(topic, (_, count))| TopicCount {
-            topic_metadata: TopicMetadata::new(topic),
-            message_count: *count,
-        });
-        Metadata {
-            version: METADATA_VERSION,
-            storage_identifier: "mcap".to_owned(),
-            duration: duration(),
-            starting_time: starting_time(),
-            message_count,
-            topics_with_message_count: topics_with_message_count.collect(),
-            // The chunks are compressed, which is the storage's own matter.
-            compression_format: Some(String::new()),
-            compression_mode: Some(String::new()),
-            relative_file_paths: vec![name.to_owned()],
-            files: vec![FileInformation {
-                path: name.to_owned(),
-                starting_time: starting_time(),
-                duration: duration(),
-                message_count,
-            }],
-            custom_data: (),
-            ros_distro: Some("jazzy".to_owned()),
-        }
+        Ok(FileSummary { name, ..summary })
     }
 }
 
-fn creation_error(path: &Path, problem: io::Error) -> WriteError {
-    match problem.kind() {
-        io::ErrorKind::AlreadyExists => WriteError::Exists(path.into()),
-        _ => WriteError::Io { path: path.into(), problem },
+impl FileSummary {
+    fn message_count(&self) -> u64 {
+        self.counts.iter().sum()
     }
 }
 
-fn write_error(path: &Path, problem: McapError) -> WriteError {
-    let problem = match problem {
-        McapError::Io(problem) => problem,
-        other => io::Error::other(other),
-    };
-    WriteError::Io { path: path.into(), problem }
+/// The encoding and the text.
+fn definition(topic: &Topic) -> (&str, &str) {
+    topic.definition.as_ref().map_or(("", ""), |found| (&found.encoding, &found.text))
+}
+
+/// The metadata of a recording of these files.
+fn metadata(topics: &[Topic], files: &[FileSummary]) -> Metadata {
+    // rosbag2's times have 63 bits.
+    let signed = |time: u64| i64::try_from(time).unwrap_or(i64::MAX);
+    let start = |range: Range| SinceEpoch { nanoseconds_since_epoch: signed(range.first) };
+    let duration = |range: Range| Nanoseconds { nanoseconds: signed(range.last - range.first) };
+    let times = files.iter().filter_map(|file| file.times);
+    let whole = times.reduce(|a, b| Range::with(Some(Range::with(Some(a), b.first)), b.last));
+    let count = |topic: usize| files.iter().filter_map(|file| file.counts.get(topic)).sum();
+    let none = Range { first: 0, last: 0 };
+    Metadata {
+        version: METADATA_VERSION,
+        storage_identifier: "mcap".to_owned(),
+        duration: duration(whole.unwrap_or(none)),
+        starting_time: start(whole.unwrap_or(none)),
+        message_count: files.iter().map(FileSummary::message_count).sum(),
+        topics_with_message_count: topics
+            .iter()
+            .enumerate()
+            .map(|(number, topic)| TopicCount {
+                topic_metadata: TopicMetadata::new(topic),
+                message_count: count(number),
+            })
+            .collect(),
+        // The chunks are compressed, which is the storage's own matter.
+        compression_format: Some(String::new()),
+        compression_mode: Some(String::new()),
+        relative_file_paths: files.iter().map(|file| file.name.clone()).collect(),
+        files: files
+            .iter()
+            .map(|file| FileInformation {
+                path: file.name.clone(),
+                starting_time: start(file.times.unwrap_or(none)),
+                duration: duration(file.times.unwrap_or(none)),
+                message_count: file.message_count(),
+            })
+            .collect(),
+        custom_data: (),
+        ros_distro: Some("jazzy".to_owned()),
+    }
+}
+
+fn creation_error(path: &Path, problem: io::Error) -> Error {
+    if problem.kind() != io::ErrorKind::AlreadyExists {
+        return io_error(path, problem);
+    }
+    let text = format!(
+        "failed to create recording {}: it exists; remove it, or choose another name",
+        path.display()
+    );
+    Error::new(ErrorKind::AlreadyExists, text).at_path(path)
+}
+
+fn write_error(path: &Path, problem: McapError) -> Error {
+    io_error(
+        path,
+        match problem {
+            McapError::Io(problem) => problem,
+            other => io::Error::other(other),
+        },
+    )
+}
+
+fn io_error(path: &Path, problem: io::Error) -> Error {
+    let text = format!(
+        "failed to write recording {}: {problem}; check the free space and the rights",
+        path.display()
+    );
+    Error::new(ErrorKind::Io, text).at_path(path).caused_by(problem)
 }
 
 #[cfg(test)]
@@ -316,7 +409,9 @@ mod tests {
         for compression in [None, Some(Compression::Zstd), Some(Compression::Lz4)] {
             let full = File::options().write(true).open("/dev/full").unwrap();
             let options = WriteOptions { compression };
-            let mut writer = Writer::write_to(full, None, "drive.mcap".into(), options).unwrap();
+            let folder = tempfile::tempdir().unwrap();
+            let mut writer = Writer::create(folder.path().join("a.mcap"), options.clone()).unwrap();
+            writer.part = Part::write_to(full, "drive.mcap".into(), &options).unwrap();
             let topic = Topic {
                 name: "/noise".into(),
                 type_name: "std_msgs/msg/UInt64".into(),
@@ -337,5 +432,35 @@ mod tests {
             assert!(error.contains("drive.mcap: No space left"), "{error}");
             assert!(writer.finish().is_err());
         }
+    }
+
+    #[test]
+    fn recording_of_a_killed_process_has_all_but_the_messages_since_the_last_flush() {
+        let folder = tempfile::tempdir().unwrap();
+        let written = |flush: fn(Writer) -> Writer, name: &str| {
+            let path = folder.path().join(name);
+            let mut writer = flush(Writer::create(&path, WriteOptions::default()).unwrap());
+            let topic = Topic {
+                name: "/n".into(),
+                type_name: "std_msgs/msg/UInt64".into(),
+                type_hash: None,
+                definition: None,
+                serialization_format: "cdr".into(),
+                offered_qos: Vec::new(),
+            };
+            let topic = writer.add_topic(&topic).unwrap();
+            for n in 0..10 {
+                let time = Time::from_secs(100) + Duration::from_millis(400 * n);
+                writer.write(topic, time, time, n as u32, &[0; 12]).unwrap();
+            }
+            // A process that is killed does not drop its writer.
+            let read = crate::Bag::open(&path).unwrap().read(&Default::default()).unwrap();
+            std::mem::forget(writer);
+            read.map_while(std::result::Result::ok).count()
+        };
+        // Flushes with messages 0, 3, 6 and 9.
+        assert_eq!(written(|writer| writer.flush_every(Duration::from_secs(1)), "a.mcap"), 10);
+        assert_eq!(written(|writer| writer.flush_every(Duration::from_millis(1300)), "b.mcap"), 9);
+        assert_eq!(written(|writer| writer, "c.mcap"), 0);
     }
 }

@@ -1,19 +1,19 @@
 //! The thread that writes a recording, and the bounded ring that brings it messages.
 
+use crate::error::reworded;
 use crate::inlet::Body;
 use crate::interfaces::RecordSink;
 use crate::recording::{Topic, TopicId};
-use ringspin_executor::{BoxError, Time, catch_panic, panic_message};
+use ringspin_executor::{BoxError, Error, ErrorKind, Result, Time, catch_panic, panic_message};
 use ringspin_messages::cdr::CdrError;
 use ringspin_ringbuf::Flag;
-use ringspin_ringbuf::spsc::{Consumer, Full, HeapRing, Producer, ring};
-use ringspin_ringbuf::wait::{Park, Signal};
+use ringspin_ringbuf::spsc::{Consumer, Full, Producer, ring};
+use ringspin_ringbuf::wait::Signal;
 use std::any::Any;
 use std::borrow::Cow;
+use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
-use thiserror::Error;
 
 /// Passes messages to a thread that writes them, through a ring of fixed size: no call waits for a
 /// disk.
@@ -39,27 +39,30 @@ use thiserror::Error;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct WriterThread {
-    ring: Producer<HeapRing<Item>>,
+    ring: Producer<Item>,
     /// The number of topics.
     topics: usize,
     shared: Arc<Shared>,
 }
 
 /// The ring to the writer thread has no room.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "failed to pass an item to the writer thread: its ring is full; count it as lost, or try again \
      later"
 )]
 pub struct RingFull;
 
-/// The recording is not complete.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("failed to write the recording: {0}")]
-pub struct WriterThreadError(
-    /// The cause, which says what to do.
-    pub String,
-);
+impl fmt::Debug for RingFull {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// The error of a recording that is not complete.
+pub(crate) fn incomplete(error: BoxError) -> Error {
+    reworded(error, ErrorKind::Io, |text| format!("failed to write the recording: {text}"))
+}
 
 /// An item of the ring.
 pub(crate) enum Item {
@@ -90,14 +93,11 @@ impl WriterThread {
     /// Starts a thread that writes to `sink`. At most `ring_capacity` messages wait for it.
     ///
     /// # Errors
-    /// [`WriterThreadError`] if the operating system refuses the thread.
+    /// The operating system refuses the thread.
     ///
     /// # Panics
     /// If `ring_capacity` is zero.
-    pub fn new(
-        sink: impl RecordSink + 'static,
-        ring_capacity: usize,
-    ) -> Result<Self, WriterThreadError> {
+    pub fn new(sink: impl RecordSink + 'static, ring_capacity: usize) -> Result<Self> {
         Self::with_topics(Box::new(sink), Vec::new(), ring_capacity)
     }
 
@@ -106,12 +106,12 @@ impl WriterThread {
         sink: Box<dyn RecordSink>,
         ids: Vec<TopicId>,
         ring_capacity: usize,
-    ) -> Result<Self, WriterThreadError> {
+    ) -> Result<Self> {
         let ((ring, consumer), shared) = (ring(ring_capacity), Arc::new(Shared::default()));
         let topics = ids.len();
         let writing = Writing { sink, ids, consumer, shared: shared.clone() };
         let thread = thread::Builder::new().name("bag-writer".into()).spawn(|| writing.run());
-        let thread = thread.map_err(|error| WriterThreadError(error.to_string()))?;
+        let thread = thread.map_err(|error| incomplete(error.into()))?;
         *shared.thread.lock().unwrap_or_else(PoisonError::into_inner) = Thread::Runs(thread);
         Ok(Self { ring, topics, shared })
     }
@@ -150,7 +150,7 @@ impl WriterThread {
     }
 
     /// The reason why the thread does not write any more, if it has failed.
-    pub fn error(&self) -> Option<&WriterThreadError> {
+    pub fn error(&self) -> Option<&Error> {
         self.shared.failed.get()
     }
 
@@ -158,8 +158,8 @@ impl WriterThread {
     /// writer completes the recording as well, and logs an error.
     ///
     /// # Errors
-    /// [`WriterThreadError`] if the recording is not complete.
-    pub fn finish(self) -> Result<(), WriterThreadError> {
+    /// The recording is not complete.
+    pub fn finish(self) -> Result<()> {
         self.shared.finish().map(drop)
     }
 
@@ -182,7 +182,7 @@ impl WriterThread {
         let Self { ring, shared, .. } = self;
         let mut waiting = Some(item);
         shared.items.notify();
-        let pushed = shared.room.wait_for(&mut Park, Duration::MAX, || {
+        let pushed = shared.room.wait_for(|| {
             let is_over = shared.is_over.is_raised();
             match ring.push(waiting.take()?) {
                 Ok(()) => Some(true),
@@ -194,7 +194,7 @@ impl WriterThread {
             }
         });
         shared.items.notify();
-        pushed == Some(true)
+        pushed
     }
 }
 
@@ -214,7 +214,7 @@ pub(crate) struct Written {
 }
 
 /// The written messages, by topic number, or the reason why the recording is not complete.
-type Outcome = Result<Vec<Written>, WriterThreadError>;
+type Outcome = Result<Vec<Written>>;
 
 /// The state of the thread.
 #[derive(Debug)]
@@ -242,7 +242,7 @@ pub(crate) struct Shared {
     /// Raised when the thread does not write any more.
     is_over: Flag,
     /// The reason for that, if it is an error.
-    failed: OnceLock<WriterThreadError>,
+    failed: OnceLock<Error>,
 }
 
 impl Shared {
@@ -255,7 +255,7 @@ impl Shared {
                 self.is_closed.raise();
                 self.items.notify();
                 let panicked =
-                    |panic: Box<dyn Any + Send>| WriterThreadError(panic_message(&*panic));
+                    |panic: Box<dyn Any + Send>| incomplete(panic_message(&*panic).into());
                 handle.join().unwrap_or_else(|panic| Err(panicked(panic)))
             }
             Thread::Ended(outcome) => outcome,
@@ -268,9 +268,9 @@ impl Shared {
 /// The thread's own part.
 struct Writing {
     sink: Box<dyn RecordSink>,
-    /// By topic number.
+    /// The ids that the sink gave to the topics, by topic number.
     ids: Vec<TopicId>,
-    consumer: Consumer<HeapRing<Item>>,
+    consumer: Consumer<Item>,
     shared: Arc<Shared>,
 }
 
@@ -282,7 +282,7 @@ impl Writing {
             catch_panic(|| self.sink.finish()).unwrap_or_else(|panic| Err(panic.into()))?;
             Ok(written)
         });
-        let finished = finished.map_err(|error| WriterThreadError(error.to_string()));
+        let finished = finished.map_err(incomplete);
         if let Err(error) = &finished {
             let _ = shared.failed.set(error.clone());
         }
@@ -300,8 +300,7 @@ impl Writing {
             // After the look at the flag: items from before it was raised are there.
             consumer.pop().map(Some).or(is_closed.then_some(None))
         };
-        while let Some(item) = shared.items.wait_for(&mut Park, Duration::MAX, &mut next).flatten()
-        {
+        while let Some(item) = shared.items.wait_for(&mut next) {
             shared.room.notify();
             match item {
                 Item::Topic(topic) => {

@@ -1,4 +1,4 @@
-//! A latency benchmark of a graph of one's own: a sensor, a filter and a controller, on one core
+//! A latency benchmark of an application's graph: a sensor, a filter and a controller, on one core
 //! and on all of them.
 //!
 //! ```sh

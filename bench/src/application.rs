@@ -1,16 +1,14 @@
-//! A latency benchmark of one's own graph.
+//! A latency benchmark of an application's graph.
 
-use crate::chains::Chain;
-use crate::process::{CpuMeter, OthersMeter, ProcessUsage};
-use crate::turns::{Step, Variant, take_turns};
+use crate::turns::{Step, Variant, measure_turn, take_turns};
 use crate::{Permissions, System, wake_ups};
 use ringspin_executor::{BoxError, Graph, GraphInfo, StopHandle};
-use ringspin_modes::{Executor, Mode, allowed_cores};
+use ringspin_modes::{Chain, ChainSamples, Executor, Mode, allowed_cores};
 use ringspin_report::results::{Callback, Results, SCHEMA, Series, Turn};
 use ringspin_simulation::models::DurationHistogram;
 use ringspin_simulation::timeline::{Span, Timeline, TimelineRecorder};
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The number of calls that the recorder of each worker keeps: 40 MiB.
 const CALLS_MAX: usize = 1 << 20;
@@ -40,7 +38,7 @@ const WAKE_UPS: Duration = Duration::from_secs(1);
 ///     Ok(())
 /// })?;
 /// assert!(!results.cells[0].pooled("all").is_empty());
-/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// # Ok::<(), ringspin_executor::BoxError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Bench {
@@ -80,7 +78,7 @@ impl Bench {
     /// returns is kept until its run is over. Ctrl-C ends the benchmark with the turns so far.
     ///
     /// # Errors
-    /// The error of `build` or of the executor, and [`ChainError`](ringspin_modes::ChainError) for
+    /// The error of `build` or of the executor, and also for
     /// a chain that the graph cannot have.
     pub fn run<T>(
         &self,
@@ -120,39 +118,33 @@ impl Bench {
         mode: Mode,
         build: &impl Fn(&Graph) -> Result<T, BoxError>,
     ) -> Result<ControlFlow<(), Turn>, BoxError> {
-        let mut executor =
-            Executor::new(mode.clone()).with_recorders(|_, _| TimelineRecorder::new(CALLS_MAX));
+        let mut executor = Executor::new(mode.clone())
+            .with_recorders(|_, _| TimelineRecorder::new(CALLS_MAX))
+            .with_chains(self.chains.iter().cloned());
         executor.stop_on_ctrl_c()?;
         let _handles = build(executor.graph())?;
         executor.freeze()?;
-        let (cpu, others, wall) = (CpuMeter::start()?, OthersMeter::start(), Instant::now());
-        executor.spin_for(self.duration)?;
-        let wall = wall.elapsed();
+        let turn = measure_turn(&mut executor, self.duration)?;
         if executor.stop_handle().is_stopped() {
             return Ok(ControlFlow::Break(()));
         }
-        let cpu_percent = cpu.cpu_percent_of_one_core(wall)?;
-        let other_busy_cores = others.and_then(|others| others.busy_cores(wall));
         let info = executor.graph().info();
         let timeline = Timeline::of(executor.take_recorders(), &info, &mode)?;
-        let chains = self.chains.iter().map(|chain| chain.latencies(&timeline, &info));
-        let statistics = executor.statistics();
+        let samples = executor.chains();
+        let chains = self.chains.iter().zip(&samples);
         Ok(ControlFlow::Continue(Turn {
-            latencies: chains.collect::<Result<_, _>>()?,
+            latencies: chains.map(|(chain, samples)| latencies(chain, samples)).collect(),
             periods: periods(&timeline, &info),
             callbacks: callbacks(&timeline),
-            wall_s: wall.as_secs_f64(),
-            cpu_percent,
-            rss_bytes: ProcessUsage::now()?.rss_bytes,
-            other_busy_cores,
-            dispatched: statistics.dispatched(),
-            drops: statistics.lost(),
-            overwritten: statistics.overwritten(),
-            missed_periods: statistics.callbacks.iter().map(|callback| callback.missed).sum(),
-            after: System::default().conditions(),
-            ..Turn::default()
+            ..turn
         }))
     }
+}
+
+/// The latencies of a chain, from the start of the first callback to the end of the last one.
+fn latencies(chain: &Chain, samples: &ChainSamples) -> Series {
+    let deadline_ns = chain.deadline.map(|of| u64::try_from(of.as_nanos()).unwrap_or(u64::MAX));
+    Series { deadline_ns, ..Series::new(&chain.name, samples.start_to_end_ns.clone()) }
 }
 
 /// The calls of each callback that was called, with its name.

@@ -8,7 +8,6 @@
 #![forbid(unsafe_code)]
 
 mod application;
-mod chains;
 mod file;
 mod machine;
 pub mod process;
@@ -16,10 +15,15 @@ mod turns;
 mod wake_up;
 
 pub use application::Bench;
-pub use chains::Chain;
-pub use file::{FileError, load, save};
+pub use file::{load, save};
 pub use machine::{Permissions, System, throttling};
-pub use ringspin_report::render_results as page;
+pub use ringspin_modes::Chain;
 pub use ringspin_report::results::{self, Results};
-pub use turns::{Step, Variant, cell_of, take_turns};
+pub use turns::{Meters, Step, Variant, cell_of, measure_turn, take_turns};
 pub use wake_up::wake_ups;
+
+/// Renders results side by side as one HTML page that loads nothing.
+#[must_use]
+pub fn page(all: &[(String, Results)]) -> String {
+    ringspin_report::render(all, None)
+}

@@ -37,7 +37,7 @@ pub struct Permissions {
 }
 
 impl Permissions {
-    /// The permissions of this process. Tries them on a thread of its own.
+    /// The permissions of this process. Tries them on a separate thread.
     #[must_use]
     pub fn here() -> Self {
         let fifo = std::thread::spawn(|| ringspin_modes::thread::set_fifo_priority(1).is_ok());
@@ -53,7 +53,7 @@ impl Default for System {
 }
 
 impl System {
-    /// The files of a system whose root directory this is; `/` is this machine.
+    /// The files of a system below this root directory; `/` is this machine.
     pub fn at(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
     }
@@ -68,8 +68,8 @@ impl System {
         self.read(path)?.parse().ok()
     }
 
-    /// The text of `file` in each directory of `parent` whose name is `prefix` and a number, by
-    /// rising number.
+    /// The text of `file` in each directory of `parent` named by `prefix` and a number, by rising
+    /// number.
     fn each(&self, parent: &str, prefix: &str, file: &str) -> Vec<String> {
         let entries = fs::read_dir(self.root.join(parent)).into_iter().flatten().flatten();
         let number = |name: &str| name.strip_prefix(prefix)?.parse::<u32>().ok();

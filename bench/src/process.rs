@@ -10,50 +10,21 @@ use std::time::Duration;
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
-use serde::{Deserialize, Serialize};
 
-/// The resource usage of this process so far.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProcessUsage {
-    /// User and system time of all threads, in nanoseconds; the kernel counts in microseconds.
-    pub cpu_ns: u64,
-    /// Resident memory, in bytes.
-    pub rss_bytes: u64,
-    /// Peak resident memory, in bytes.
-    pub peak_rss_bytes: u64,
+/// Resident memory of this process, in bytes. Allocates; not for callbacks.
+///
+/// # Errors
+/// The error of reading `/proc/self/status`, as outside Linux.
+pub fn resident_bytes() -> io::Result<u64> {
+    status_bytes("self", "VmRSS:")
 }
 
-/// The reason why the usage of this process could not be read.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum UsageError {
-    /// `getrusage` failed.
-    #[error("failed to read the CPU time of this process")]
-    CpuTime(#[source] nix::Error),
-    /// `/proc/self/status` could not be read.
-    #[error("failed to read /proc/self/status: check that /proc is mounted")]
-    Status(#[source] io::Error),
-    /// `/proc/self/status` lacks a line, or its number is invalid.
-    #[error("/proc/self/status has no number of kilobytes after {field}")]
-    Field {
-        /// The line's name.
-        field: &'static str,
-    },
-}
-
-impl ProcessUsage {
-    /// Takes a snapshot of this process. Allocates; not for callbacks.
-    ///
-    /// # Errors
-    /// [`UsageError`] if the system does not provide the figures, as outside Linux.
-    pub fn now() -> Result<Self, UsageError> {
-        let status = fs::read_to_string("/proc/self/status").map_err(UsageError::Status)?;
-        Ok(Self {
-            cpu_ns: cpu_ns()?,
-            rss_bytes: status_bytes(&status, "VmRSS:")?,
-            peak_rss_bytes: status_bytes(&status, "VmHWM:")?,
-        })
-    }
+/// Peak resident memory of the process `id`, in bytes.
+///
+/// # Errors
+/// The error of reading its `/proc` file.
+pub fn peak_resident_bytes(id: u32) -> io::Result<u64> {
+    status_bytes(&id.to_string(), "VmHWM:")
 }
 
 /// Measures the CPU time of this process from its start on.
@@ -66,16 +37,16 @@ impl CpuMeter {
     /// Starts measuring.
     ///
     /// # Errors
-    /// [`UsageError::CpuTime`] if the system does not provide it.
-    pub fn start() -> Result<Self, UsageError> {
+    /// The error of the operating system if it does not provide the CPU time.
+    pub fn start() -> io::Result<Self> {
         Ok(Self { started_ns: cpu_ns()? })
     }
 
     /// CPU time used since the start.
     ///
     /// # Errors
-    /// [`UsageError::CpuTime`] if the system does not provide it.
-    pub fn elapsed(&self) -> Result<Duration, UsageError> {
+    /// The error of the operating system if it does not provide the CPU time.
+    pub fn elapsed(&self) -> io::Result<Duration> {
         Ok(Duration::from_nanos(cpu_ns()?.saturating_sub(self.started_ns)))
     }
 
@@ -83,8 +54,8 @@ impl CpuMeter {
     /// 0 when `wall` is zero.
     ///
     /// # Errors
-    /// [`UsageError::CpuTime`] if the system does not provide it.
-    pub fn cpu_percent_of_one_core(&self, wall: Duration) -> Result<f64, UsageError> {
+    /// The error of the operating system if it does not provide the CPU time.
+    pub fn cpu_percent_of_one_core(&self, wall: Duration) -> io::Result<f64> {
         Ok(percent(self.elapsed()?, wall))
     }
 }
@@ -123,7 +94,7 @@ impl OthersMeter {
 /// Busy ticks and all ticks of all cores, from the text of `/proc/stat`.
 fn ticks(stat: &str) -> Option<(u64, u64)> {
     let line = stat.lines().next()?.strip_prefix("cpu ")?;
-    // user, nice, system, idle, iowait, irq, softirq, steal; what follows is counted in user.
+    // user, nice, system, idle, iowait, irq, softirq, steal; later columns are part of user.
     let ticks: Vec<u64> = line.split_whitespace().take(8).map_while(|n| n.parse().ok()).collect();
     let total: u64 = ticks.iter().sum();
     Some((total - ticks.get(3)? - ticks.get(4)?, total))
@@ -133,22 +104,27 @@ fn percent(cpu: Duration, wall: Duration) -> f64 {
     if wall.is_zero() { 0.0 } else { 100.0 * cpu.as_secs_f64() / wall.as_secs_f64() }
 }
 
-fn cpu_ns() -> Result<u64, UsageError> {
-    let usage = getrusage(UsageWho::RUSAGE_SELF).map_err(UsageError::CpuTime)?;
+fn cpu_ns() -> io::Result<u64> {
+    let usage = getrusage(UsageWho::RUSAGE_SELF)?;
     let microseconds =
         usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
     Ok(u64::try_from(microseconds).unwrap_or(0).saturating_mul(1_000))
 }
 
-/// The value of one line of `/proc/self/status`, which the kernel gives in units of 1024 bytes.
-fn status_bytes(status: &str, field: &'static str) -> Result<u64, UsageError> {
-    status
-        .lines()
-        .find_map(|line| line.strip_prefix(field))
-        .and_then(|rest| rest.trim().strip_suffix("kB"))
-        .and_then(|kilobytes| kilobytes.trim().parse::<u64>().ok())
-        .map(|kilobytes| kilobytes * 1024)
-        .ok_or(UsageError::Field { field })
+fn status_bytes(process: &str, field: &str) -> io::Result<u64> {
+    let path = format!("/proc/{process}/status");
+    let status = fs::read_to_string(&path)?;
+    bytes_of(&status, field).ok_or_else(|| {
+        let text = format!("failed to read memory: `{path}` has no number after {field}");
+        io::Error::new(io::ErrorKind::InvalidData, text)
+    })
+}
+
+/// The value of one line of a `status` file, which the kernel gives in units of 1024 bytes.
+fn bytes_of(status: &str, field: &str) -> Option<u64> {
+    let rest = status.lines().find_map(|line| line.strip_prefix(field))?;
+    let kilobytes: u64 = rest.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
 }
 
 #[cfg(test)]
@@ -159,15 +135,15 @@ mod tests {
 
     #[test]
     fn resident_memory_is_read_in_bytes() {
-        assert_eq!(status_bytes(STATUS, "VmRSS:").unwrap(), 1500 * 1024);
-        assert_eq!(status_bytes(STATUS, "VmHWM:").unwrap(), 2048 * 1024);
+        assert_eq!(bytes_of(STATUS, "VmRSS:"), Some(1500 * 1024));
+        assert_eq!(bytes_of(STATUS, "VmHWM:"), Some(2048 * 1024));
+        assert_eq!(bytes_of(STATUS, "Threads:"), None);
     }
 
     #[test]
-    fn a_missing_or_odd_line_is_named_in_the_error() {
-        let error = status_bytes(STATUS, "VmSwap:").unwrap_err();
-        assert!(error.to_string().contains("VmSwap:"));
-        assert!(status_bytes(STATUS, "Threads:").is_err());
+    fn a_missing_line_is_named_in_the_error() {
+        let error = status_bytes("self", "VmOdd:").unwrap_err();
+        assert!(error.to_string().contains("VmOdd:"));
     }
 
     #[test]
@@ -178,10 +154,9 @@ mod tests {
     }
 
     #[test]
-    fn a_snapshot_of_this_process_is_plausible() {
-        let usage = ProcessUsage::now().unwrap();
-        assert!(usage.rss_bytes > 0);
-        assert!(usage.peak_rss_bytes > 0);
+    fn memory_of_this_process_is_at_most_its_peak() {
+        let now = resident_bytes().unwrap();
+        assert!(now > 0 && peak_resident_bytes(std::process::id()).unwrap() >= now);
     }
 
     #[test]

@@ -1,9 +1,14 @@
 //! The order of the turns: turn 1 of every variant, then turn 2. So a machine that becomes slower
 //! for a while slows all variants alike. Results of an earlier run are continued where they end.
 
+use crate::System;
+use crate::process::{CpuMeter, OthersMeter, resident_bytes};
+use ringspin_executor::BoxError;
+use ringspin_modes::Executor;
 use ringspin_report::results::{Cell, Results, Turn};
+use std::io;
 use std::ops::ControlFlow;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A variant to be measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +38,64 @@ pub struct Step<'a> {
     pub n: Option<u64>,
     /// The approximate real time of this and all later turns.
     pub remaining: Duration,
+}
+
+/// The meters of the process and the machine during one turn.
+pub struct Meters {
+    system: System,
+    cpu: CpuMeter,
+    others: Option<OthersMeter>,
+    energy_j: Option<f64>,
+    start: Instant,
+}
+
+impl Meters {
+    /// Starts them.
+    ///
+    /// # Errors
+    /// The error of the operating system if it does not provide the CPU time.
+    pub fn start() -> io::Result<Self> {
+        let (system, others) = (System::default(), OthersMeter::start());
+        let (energy_j, cpu) = (system.energy_j(), CpuMeter::start()?);
+        Ok(Self { system, cpu, others, energy_j, start: Instant::now() })
+    }
+
+    /// A turn that ends now, with the figures of the meters only.
+    ///
+    /// # Errors
+    /// The error of the operating system if it does not provide CPU time or memory.
+    pub fn turn(&self) -> io::Result<Turn> {
+        let wall = self.start.elapsed();
+        let used_j = self.system.energy_j().zip(self.energy_j).map(|(end, start)| end - start);
+        Ok(Turn {
+            wall_s: wall.as_secs_f64(),
+            cpu_percent: self.cpu.cpu_percent_of_one_core(wall)?,
+            rss_bytes: resident_bytes()?,
+            // A counter that wrapped around has no figure.
+            watts: used_j.filter(|j| *j >= 0.0).map(|j| j / wall.as_secs_f64()),
+            other_busy_cores: self.others.and_then(|others| others.busy_cores(wall)),
+            after: self.system.conditions(),
+            ..Turn::default()
+        })
+    }
+}
+
+/// Spins `executor` for `duration` of its time; returns the figures that every workload has.
+///
+/// # Errors
+/// The error of the executor, or of the operating system.
+pub fn measure_turn(executor: &mut Executor, duration: Duration) -> Result<Turn, BoxError> {
+    let meters = Meters::start()?;
+    executor.spin_for(duration)?;
+    let (turn, statistics) = (meters.turn()?, executor.statistics());
+    Ok(Turn {
+        dispatched: statistics.dispatched(),
+        drops: statistics.lost(),
+        overwritten: statistics.overwritten(),
+        missed_periods: statistics.callbacks.iter().map(|callback| callback.missed).sum(),
+        digest: executor.digest().map(|(digest, _)| digest.to_string()),
+        ..turn
+    })
 }
 
 /// Measures `turns` turns of each variant that `results` does not have yet. Returns whether all are

@@ -1,4 +1,4 @@
-//! The price of changes of a graph that runs: to those who make them, and to the others.
+//! The price of changes of a graph that runs: to the thread that makes them, and to others.
 //!
 //! ```text
 //! cargo bench -p ringspin-benches --bench changes              # two minutes
@@ -6,7 +6,7 @@
 //! ```
 //!
 //! # Method
-//! The graph has 10, 1,000 or 10,000 subscriptions, each of a topic of its own.
+//! The graph has 10, 1,000 or 10,000 subscriptions, each of another topic.
 //!
 //! * `add and remove`: the time to create another subscription and to destroy it, with the part of
 //!   the worker, which adopts both, on the same pinned thread. In turns of about a millisecond, see

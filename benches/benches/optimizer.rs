@@ -5,19 +5,18 @@
 //! else is simulated: 14.4 seconds of the graph for each candidate, on one thread pinned to the
 //! first allowed core. The figure is the time of one candidate.
 //!
-//! * `twin`: an evaluation, with the nodes distributed round-robin to one, two or four virtual
-//!   cores.
-//! * `loads`: the analytic model.
+//! `twin` is an evaluation with the nodes distributed round-robin to one, two or four virtual
+//! cores.
 //!
 //! # Limits
 //! The time depends on the number of events, about 440 in a second, and hardly on the mapping.
 //! Machine as in `delivery.rs`; compare within one run.
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use reference_system::optimize::Target;
+use reference_system::optimize::TuningTarget;
 use ringspin_benches::on_core;
 use ringspin_modes::allowed_cores;
-use ringspin_optimizer::{CostModel, LoadModel, Model, round_robin};
+use ringspin_optimizer::{Model, round_robin};
 use std::time::Duration;
 
 fn main() {
@@ -27,14 +26,13 @@ fn main() {
         .measurement_time(Duration::from_secs(2))
         .configure_from_args();
     let core = *allowed_cores().first().expect("a process may run somewhere");
-    let target = Target::autoware(64);
+    let target = TuningTarget::autoware(64);
     let profile = target.measure(Duration::from_millis(500)).expect("it can be run");
     let twin = target.twin(&profile).expect("the profile is of this graph");
-    let of_graph = twin.loads().expect("it can be simulated");
     let mut group = criterion.benchmark_group("optimizer");
     group.throughput(Throughput::Elements(1));
     for cores in [1, 2, 4] {
-        let assignment = round_robin(&of_graph, cores);
+        let assignment = round_robin(twin.loops(), cores);
         let id = BenchmarkId::new("twin", format!("{cores} cores"));
         group.bench_function(id, |bencher| {
             on_core(core, || {
@@ -42,11 +40,6 @@ fn main() {
             });
         });
     }
-    let model = LoadModel::new(&of_graph).expect("sound");
-    let assignment = round_robin(&of_graph, 4);
-    group.bench_function(BenchmarkId::new("loads", "4 cores"), |bencher| {
-        bencher.iter(|| model.score(&assignment).expect("sound"));
-    });
     group.finish();
     criterion.final_summary();
 }

@@ -20,18 +20,18 @@
 //!
 //! # Limits
 //! No other thread replaces or reads the list. Where one replaces it, each reader fetches the line
-//! of the pointer again, whatever the mechanism.
+//! of the pointer again, with any mechanism.
 
 use arc_swap::ArcSwap;
 use crossbeam_epoch::{self as epoch, Atomic};
 use ringspin_benches::on_core;
 use ringspin_benches::rounds::{Cell, Options, Unit};
 use ringspin_modes::allowed_cores;
-use ringspin_ringbuf::reclaim::{self, Published};
+use ringspin_ringbuf::reclaim::{Domain, Published};
 use std::hint::black_box;
 use std::process::ExitCode;
-use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Acquire;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 const OPERATIONS: u64 = 200_000;
@@ -57,7 +57,8 @@ fn time(operations: u64, mut f: impl FnMut()) -> f64 {
 }
 
 fn read(options: &Options, core: usize) {
-    let (fixed, published) = (OnceLock::from(list()), Published::new(list()));
+    let domain = Arc::new(Domain::new());
+    let (fixed, published) = (OnceLock::from(list()), Published::new(list(), &domain));
     let (swapped, atomic) = (ArcSwap::from_pointee(list()), Atomic::new(list()));
     let mut cell = Cell::new("read", Unit::Time, OPERATIONS);
     cell.add("OnceLock", |n| {
@@ -65,12 +66,12 @@ fn read(options: &Options, core: usize) {
     });
     cell.add("Published within enter", |n| {
         on_core(core, || {
-            let _reading = reclaim::enter();
-            time(n, || sum(black_box(&published).get(&reclaim::pin())))
+            let _reading = domain.enter();
+            time(n, || sum(&black_box(&published).load()))
         })
     });
     cell.add("Published, slow path", |n| {
-        on_core(core, || time(n, || sum(black_box(&published).get(&reclaim::pin()))))
+        on_core(core, || time(n, || sum(&black_box(&published).load())))
     });
     cell.add("arc-swap load", |n| on_core(core, || time(n, || sum(&black_box(&swapped).load()))));
     cell.add("crossbeam-epoch pin", |n| {
@@ -86,16 +87,17 @@ fn read(options: &Options, core: usize) {
 }
 
 fn read_and_pass(options: &Options, core: usize) {
-    let (fixed, published) = (OnceLock::from(list()), Published::new(list()));
+    let domain = Arc::new(Domain::new());
+    let (fixed, published) = (OnceLock::from(list()), Published::new(list(), &domain));
     let mut cell = Cell::new("read and pass", Unit::Time, OPERATIONS);
     cell.add("OnceLock", |n| {
         on_core(core, || time(n, || sum(black_box(&fixed).get().expect("it is set"))))
     });
     cell.add("Published within enter", |n| {
         on_core(core, || {
-            let mut reading = reclaim::enter();
+            let mut reading = domain.enter();
             time(n, || {
-                sum(black_box(&published).get(&reclaim::pin()));
+                sum(&black_box(&published).load());
                 black_box(reading.pass());
             })
         })
@@ -104,11 +106,13 @@ fn read_and_pass(options: &Options, core: usize) {
 }
 
 fn replace(options: &Options, core: usize) {
-    let (published, swapped) = (Published::new(list()), ArcSwap::from_pointee(list()));
+    let domain = Arc::new(Domain::new());
+    let published = Published::new(list(), &domain);
+    let swapped = ArcSwap::from_pointee(list());
     let mut cell = Cell::new("replace", Unit::Time, OPERATIONS / 10);
     cell.add("Published within enter", |n| {
         on_core(core, || {
-            let mut reading = reclaim::enter();
+            let mut reading = domain.enter();
             time(n, || {
                 published.replace(list());
                 black_box(reading.pass());
@@ -119,7 +123,7 @@ fn replace(options: &Options, core: usize) {
         on_core(core, || {
             time(n, || {
                 published.replace(list());
-                reclaim::collect();
+                domain.collect();
             })
         })
     });

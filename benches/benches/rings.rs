@@ -16,7 +16,7 @@
 //! All threads are pinned, and every operation is the crate's non-blocking one with bounded
 //! capacity, polled with `spin_loop` in between; waiting is not measured. Each message is written
 //! completely, and its order is checked. It moves out of the ring by value where that is the
-//! interface; where messages can be read in place (the multiplexers, `disruptor` with them, and the
+//! interface; where messages can be read in place (the multiplexer, `disruptor` beside it, and the
 //! batches of `rtrb`, `ringbuf` and `disruptor`), they are.
 //!
 //! | cells | operation |
@@ -28,7 +28,6 @@
 //! | `ready latency`, `throughput` | as with `spsc` |
 //! | `ready 2 producers` | a message of two streams to one consumer, on two cores: see below |
 //! | `multiplexer latency`, `throughput` | as with `spsc`, to one consumer, or to two on a thread |
-//! | `multiplexer push past a sleeper` | a push that overruns a consumer that does not read |
 //! | `keep_last` | on one thread: push and take; push into a full queue |
 //! | `pool` | on one thread: make a message, or make and clone it, and drop it |
 //!
@@ -51,12 +50,11 @@ use crossbeam_queue::ArrayQueue;
 use ringspin_benches::Token;
 use ringspin_benches::pipes::{
     Message, ROOM, alone, bounce, contended_send, oversubscribed_stream, ping_pong, send_alone,
-    send_and_receive, send_unread, stream, stream_batches,
+    send_and_receive, stream, stream_batches,
 };
 use ringspin_benches::ring_peers as peers;
 use ringspin_benches::rounds::{Cell, Options, Unit};
 use ringspin_modes::allowed_cores;
-use ringspin_ringbuf::keep_last_static::KeepLast;
 use ringspin_ringbuf::{Pool, keep_last};
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -166,8 +164,7 @@ fn multiplexer<const WORDS: usize, const ROOM: usize>(
 
     let mut cell = Cell::new(title("latency to 1"), Unit::Time, 8_000 / scale);
     candidates!(cell, pipe => ping_pong(cores, pipe(), pipe()),
-        "ringspin, gating": peers::own_gating::<Token<WORDS>, 1>(64);
-        "ringspin, overrun": peers::own_overrun::<Token<WORDS>, 1>(64);
+        "ringspin": peers::own_multiplexer::<Token<WORDS>, 1>(64);
         "disruptor": peers::disruptor_in_place::<Token<WORDS>>(64);
         "bus": peers::bus::<Token<WORDS>, 1>(64);
         "tokio broadcast": peers::tokio_broadcast::<Token<WORDS>, 1>(64);
@@ -178,8 +175,7 @@ fn multiplexer<const WORDS: usize, const ROOM: usize>(
 
     let mut cell = Cell::new(title("latency to 2"), Unit::Time, 8_000 / scale);
     candidates!(cell, pipe => ping_pong(cores, pipe(), pipe()),
-        "ringspin, gating": peers::own_gating::<Token<WORDS>, 2>(64);
-        "ringspin, overrun": peers::own_overrun::<Token<WORDS>, 2>(64);
+        "ringspin": peers::own_multiplexer::<Token<WORDS>, 2>(64);
         "disruptor": peers::disruptor_to_two::<Token<WORDS>>(64);
         "bus": peers::bus::<Token<WORDS>, 2>(64);
         "tokio broadcast": peers::tokio_broadcast::<Token<WORDS>, 2>(64);
@@ -188,7 +184,7 @@ fn multiplexer<const WORDS: usize, const ROOM: usize>(
 
     let mut cell = Cell::new(title("throughput to 1"), Unit::Rate, 40_000 / scale);
     candidates!(cell, pipe => stream(cores, pipe()),
-        "ringspin, gating": peers::own_gating::<Token<WORDS>, 1>(ROOM);
+        "ringspin": peers::own_multiplexer::<Token<WORDS>, 1>(ROOM);
         "disruptor": peers::disruptor_in_place::<Token<WORDS>>(ROOM);
         "bus": peers::bus::<Token<WORDS>, 1>(ROOM);
     );
@@ -196,7 +192,7 @@ fn multiplexer<const WORDS: usize, const ROOM: usize>(
 
     let mut cell = Cell::new(title("throughput to 2"), Unit::Rate, 40_000 / scale);
     candidates!(cell, pipe => stream(cores, pipe()),
-        "ringspin, gating": peers::own_gating::<Token<WORDS>, 2>(ROOM);
+        "ringspin": peers::own_multiplexer::<Token<WORDS>, 2>(ROOM);
         "disruptor": peers::disruptor_to_two::<Token<WORDS>>(ROOM);
         "bus": peers::bus::<Token<WORDS>, 2>(ROOM);
     );
@@ -204,18 +200,8 @@ fn multiplexer<const WORDS: usize, const ROOM: usize>(
 
     let mut cell = Cell::new(title("batches"), Unit::Rate, 80_000 / scale);
     candidates!(cell, pipe => stream_batches(cores, pipe()),
-        "ringspin, gating": peers::own_gating_batches::<Token<WORDS>>(ROOM);
+        "ringspin": peers::own_multiplexer_batches::<Token<WORDS>>(ROOM);
         "disruptor": peers::disruptor_batches::<Token<WORDS>>(ROOM);
-    );
-    cell.run(options);
-}
-
-fn multiplexer_alone<const WORDS: usize>(options: &Options, core: usize, size: &str) {
-    let title = format!("multiplexer push past a sleeper, {size}");
-    let mut cell = Cell::new(title, Unit::Time, 20_000);
-    candidates!(cell, pipe => send_unread::<Token<WORDS>, _>(core, pipe()),
-        "ringspin, overrun": peers::own_overrun::<Token<WORDS>, 1>(64);
-        "tokio broadcast": peers::tokio_broadcast::<Token<WORDS>, 1>(64);
     );
     cell.run(options);
 }
@@ -227,7 +213,6 @@ const DEPTH: usize = 4;
 struct Queues<M: Send + 'static> {
     pool: Pool<M>,
     ends: (keep_last::Producer<M>, keep_last::Consumer<M>),
-    in_place: &'static KeepLast<M, DEPTH>,
     array: ArrayQueue<M>,
     shared: ArrayQueue<Arc<M>>,
 }
@@ -236,28 +221,19 @@ impl<M: Send> Queues<M> {
     fn new() -> Self {
         let pool = Pool::new();
         let ends = keep_last::queue(&pool, DEPTH);
-        let in_place = Box::leak(Box::new(KeepLast::new()));
-        Self { pool, ends, in_place, array: ArrayQueue::new(DEPTH), shared: ArrayQueue::new(DEPTH) }
+        Self { pool, ends, array: ArrayQueue::new(DEPTH), shared: ArrayQueue::new(DEPTH) }
     }
 }
 
 fn keep_last<const WORDS: usize>(options: &Options, core: usize, size: &str) {
     let message = |n| Token::<WORDS>::numbered(black_box(n));
-    let Queues { pool, ends: (producer, mut consumer), in_place, array, shared } = Queues::new();
-    let (mut pusher, mut popper) = in_place.split().expect("the ends are there");
+    let Queues { pool, ends: (producer, mut consumer), array, shared } = Queues::new();
     let mut cell = Cell::new(format!("keep_last push and take, {size}"), Unit::Time, 20_000);
     cell.add(
-        "ringspin, pooled",
+        "ringspin",
         alone(core, move |n| {
             black_box(&producer.push(pool.insert(message(n))));
             black_box(&consumer.take());
-        }),
-    );
-    cell.add(
-        "ringspin, in place",
-        alone(core, move |n| {
-            black_box(&pusher.push(message(n)));
-            black_box(&popper.pop());
         }),
     );
     cell.add(
@@ -279,19 +255,12 @@ fn keep_last<const WORDS: usize>(options: &Options, core: usize, size: &str) {
 
 fn keep_last_overwrite<const WORDS: usize>(options: &Options, core: usize, size: &str) {
     let message = |n| Token::<WORDS>::numbered(black_box(n));
-    let Queues { pool, ends: (producer, _consumer), in_place, array, shared } = Queues::new();
-    let (mut pusher, _popper) = in_place.split().expect("the ends are there");
+    let Queues { pool, ends: (producer, _consumer), array, shared } = Queues::new();
     let mut cell = Cell::new(format!("keep_last overwrite, {size}"), Unit::Time, 20_000);
     cell.add(
-        "ringspin, pooled",
+        "ringspin",
         alone(core, move |n| {
             black_box(&producer.push(pool.insert(message(n))));
-        }),
-    );
-    cell.add(
-        "ringspin, in place",
-        alone(core, move |n| {
-            black_box(&pusher.push(message(n)));
         }),
     );
     cell.add(
@@ -370,8 +339,6 @@ fn main() -> ExitCode {
         println!("this process may run on one core only: no cells between cores");
     }
     ready_alone(&options, first);
-    multiplexer_alone::<1>(&options, first, "8 B");
-    multiplexer_alone::<512>(&options, first, "4 KiB");
     keep_last::<1>(&options, first, "8 B");
     keep_last::<512>(&options, first, "4 KiB");
     keep_last_overwrite::<1>(&options, first, "8 B");

@@ -20,10 +20,13 @@
 //!   node, so that it fills its caches.
 //! * `growth`: ringspin alone, from 10 to 10,000 nodes; and the bare heap, which shows the share of
 //!   the heap's depth and the caches.
-//! * `reference system`: 90 simulated seconds of the Autoware reference system, whose nodes only
-//!   pass on their messages of 4 KiB.
+//! * `orders`: the same with a duration rule, other tie policies and virtual cores, which take the
+//!   events out of the worker's ready ring.
+//! * `reference system`: 90 simulated seconds of the Autoware reference system with nodes that only
+//!   forward their messages of 4 KiB.
 //!
-//! Everything runs on one thread that is pinned to the first allowed core. Every turn checks that
+//! Everything is built and runs on the main thread, as in most programs: the allocator gives other
+//! threads memory elsewhere. The thread is pinned to the first allowed core. Every turn checks that
 //! all events have been dispatched.
 //!
 //! # Limits
@@ -33,9 +36,10 @@
 use reference_system::kpi::Collector;
 use reference_system::run::{RunOptions, run};
 use reference_system::system::Work;
-use ringspin_benches::on_core;
 use ringspin_benches::rounds::{Cell, Options, Unit, quartiles};
-use ringspin_benches::simulation::{BareHeap, NexosimRing, Ring, Ringspin, Run};
+use ringspin_benches::simulation::{
+    BareHeap, NexosimRing, Ring, Ringspin, Run, orders, unfinished_max,
+};
 use ringspin_modes::{Mode, allowed_cores};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -86,6 +90,23 @@ fn growth(options: &Options) {
     }
 }
 
+fn other_orders(options: &Options) {
+    for (nodes, name) in NODES {
+        let title = format!("orders of {name}");
+        if !options.wants(&title) {
+            continue;
+        }
+        let ring = Ring(nodes);
+        let mut cell = Cell::new(title, Unit::Rate, turn(nodes));
+        for (order, simulation) in orders() {
+            let run = Run::new(ring, Ringspin::with(ring, simulation).expect("a valid graph"));
+            let mut run = run.with_unfinished(unfinished_max(order));
+            cell.add(order, move |events| run.time(events));
+        }
+        cell.run(options);
+    }
+}
+
 fn reference_system(options: &Options) {
     let title = "reference system";
     if !options.wants(title) {
@@ -95,8 +116,8 @@ fn reference_system(options: &Options) {
     let mode = Mode::Deterministic(Box::default());
     let run_options = RunOptions::new(mode, work, Duration::from_secs(90));
     let measure = || run(&run_options, &Arc::new(Collector::new())).expect("no callback fails");
-    let events = measure().dispatched; // the first run performs one-time allocations
-    let samples = (0..options.rounds()).map(|_| measure().wall_s * 1e3);
+    let events = measure().turn.dispatched; // the first run performs one-time allocations
+    let samples = (0..options.rounds()).map(|_| measure().turn.wall_s * 1e3);
     let [low, median, high] = quartiles(samples.collect());
     println!(
         "\n## {title}\n\n\
@@ -115,10 +136,10 @@ fn main() -> ExitCode {
         }
     };
     let core = *allowed_cores().first().expect("a process may run somewhere");
-    on_core(core, || {
-        beside_others(&options);
-        growth(&options);
-        reference_system(&options);
-    });
+    assert!(ringspin_modes::thread::pin(core), "core {core} refuses");
+    beside_others(&options);
+    growth(&options);
+    other_orders(&options);
+    reference_system(&options);
     ExitCode::SUCCESS
 }

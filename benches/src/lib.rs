@@ -37,7 +37,6 @@ pub mod service;
 pub mod simulation;
 pub mod wake;
 
-use core_affinity::CoreId;
 use std::time::{Duration, Instant};
 
 /// The laps before the measurement, in which threads start and caches fill.
@@ -108,7 +107,7 @@ pub fn per_hops(elapsed: Duration, laps: u64, hops_per_lap: u64, hops: u64) -> D
 /// Panics if `game` does, or if this process may not use the core.
 pub fn on_core<R: Send>(core: usize, game: impl FnOnce() -> R + Send) -> R {
     let pinned = move || {
-        assert!(core_affinity::set_for_current(CoreId { id: core }), "core {core} refuses");
+        assert!(ringspin_modes::thread::pin(core), "core {core} refuses");
         game()
     };
     std::thread::scope(|scope| {

@@ -313,20 +313,6 @@ pub fn send_and_receive<M: Message>(
     }
 }
 
-/// One thread: the time of a send into a pipe that always has room and no receiver.
-pub fn send_unread<M: Message, R>(
-    core: usize,
-    (mut into, from): (impl Send1<M>, impl Receive1<R>),
-) -> impl FnMut(u64) -> f64 {
-    let mut send = alone(core, move |number| {
-        assert!(into(M::numbered(black_box(number))), "there is room");
-    });
-    move |messages| {
-        let _still_there = &from;
-        send(messages)
-    }
-}
-
 /// One thread: the time of any operation, which receives the number of previous calls.
 pub fn alone(core: usize, mut operation: impl FnMut(u64) + Send) -> impl FnMut(u64) -> f64 {
     move |operations| {

@@ -16,7 +16,7 @@ pub struct Relay<const WORDS: usize> {
 }
 
 impl<const WORDS: usize> Relay<WORDS> {
-    /// Adds `nodes` nodes to `executor`, whose graph must be empty, and freezes it.
+    /// Adds `nodes` nodes to `executor`, which has an empty graph, and freezes it.
     ///
     /// # Errors
     /// The errors of the executor; for example, its mapping may lack `/node_1` and further nodes.

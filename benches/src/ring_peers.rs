@@ -8,8 +8,8 @@ use crossbeam_queue::ArrayQueue;
 use disruptor::{BusySpin, Producer as _, build_single_producer};
 use peer_ringbuf::HeapRb;
 use peer_ringbuf::traits::{Consumer as _, Producer as _, Split};
-use ringspin_ringbuf::multiplexer::{gating, overrun};
-use ringspin_ringbuf::{Pool, ready, spsc};
+use ringspin_ringbuf::multiplexer::multiplexer;
+use ringspin_ringbuf::{ready, spsc};
 use std::hint::black_box;
 use std::ops::Range;
 use std::sync::{Arc, mpsc};
@@ -175,11 +175,11 @@ pub fn tokio_mpsc<M: Message>(capacity: usize) -> (impl Send1<M> + Clone, impl R
     (move |message| sender.try_send(message).is_ok(), move || receiver.try_recv().ok())
 }
 
-/// `ringspin_ringbuf::multiplexer::gating`, read in place.
-pub fn own_gating<M: Message, const CONSUMERS: usize>(
+/// `ringspin_ringbuf::multiplexer`, read in place.
+pub fn own_multiplexer<M: Message, const CONSUMERS: usize>(
     capacity: usize,
 ) -> (impl Send1<M>, impl Receive1<u64>) {
-    let (mut producer, multiplexer) = gating::multiplexer::<M>(capacity, CONSUMERS);
+    let (mut producer, multiplexer) = multiplexer::<M>(capacity, CONSUMERS);
     let receivers = [(); CONSUMERS].map(|()| {
         let mut consumer = multiplexer.join().expect("there is a place");
         move || Some(black_box(&*consumer.read()?).number())
@@ -187,32 +187,17 @@ pub fn own_gating<M: Message, const CONSUMERS: usize>(
     (move |message: M| producer.push(message).is_ok(), all(receivers))
 }
 
-/// `ringspin_ringbuf::multiplexer::gating` with batches, one consumer.
-pub fn own_gating_batches<M: Message>(capacity: usize) -> (impl SendMany, impl ReceiveMany<M>) {
-    let (mut producer, multiplexer) = gating::multiplexer(capacity, 1);
+/// `ringspin_ringbuf::multiplexer` with batches, one consumer.
+pub fn own_multiplexer_batches<M: Message>(
+    capacity: usize,
+) -> (impl SendMany, impl ReceiveMany<M>) {
+    let (mut producer, multiplexer) = multiplexer(capacity, 1);
     let mut consumer = multiplexer.join().expect("there is a place");
     let send = move |numbers: Range<u64>| producer.push_batch(&mut numbers.map(M::numbered)) as u64;
     let receive = move |tally: &mut Tally<M>| {
         consumer.read_batch(usize::MAX, |message| tally.take(message));
     };
     (send, receive)
-}
-
-/// `ringspin_ringbuf::multiplexer::overrun`, read in place.
-pub fn own_overrun<M: Message, const CONSUMERS: usize>(
-    capacity: usize,
-) -> (impl Send1<M>, impl Receive1<u64>) {
-    let pool = Pool::<M>::new();
-    let (mut producer, multiplexer) = overrun::multiplexer(&pool, capacity);
-    let receivers = [(); CONSUMERS].map(|()| {
-        let mut consumer = multiplexer.join();
-        move || Some(black_box(&*consumer.read().expect("nothing is lost")?).number())
-    });
-    let send = move |message: M| {
-        drop(producer.push(pool.insert(message)));
-        true
-    };
-    (send, all(receivers))
 }
 
 /// `disruptor` with one producer and two pollers, read in place.

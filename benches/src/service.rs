@@ -1,7 +1,7 @@
 //! The service game: a client sends the next call when the response arrives.
 
 use crate::{Stopwatch, on_core};
-use ringspin_executor::{CallRefused, Client, GuardCondition, QoS, RequestError};
+use ringspin_executor::{CallError, CallRefused, Client, GuardCondition, QoS};
 use ringspin_modes::Executor;
 use std::error::Error;
 use std::sync::mpsc;
@@ -50,7 +50,7 @@ fn call(caller: &Caller) -> Result<(), CallRefused<u64>> {
 }
 
 impl Calls {
-    /// Adds client and server to `executor`, whose graph must be empty, and freezes it.
+    /// Adds client and server to `executor`, which has an empty graph, and freezes it.
     ///
     /// # Errors
     /// The errors of the executor.
@@ -86,7 +86,7 @@ impl Calls {
                             watch.lap();
                         }
                         if report.send(watch.elapsed()).is_err() {
-                            return Ok::<(), RequestError>(());
+                            return Ok::<(), CallError>(());
                         }
                         stop.stop();
                     }

@@ -1,6 +1,14 @@
 //! The command line.
 
+#[cfg(feature = "bag")]
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+#[cfg(feature = "bag")]
+use regex::Regex;
+#[cfg(feature = "bag")]
+use ringspin_bag::{Compression, Order as ReplayOrder, TimeBase};
+#[cfg(feature = "bag")]
+use ringspin_executor::Error;
 use ringspin_modes::Schedule;
 use ringspin_modes::quantity::parse_duration;
 use ringspin_simulation::Order;
@@ -12,8 +20,8 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0    all went well, and no node had another word on it
   1    a callback failed, other code of a node panicked (its builder in a run of `explore`,
-       a `Digest`, a `Drop`), runs diverged, an order was found that fails, or recordings
-       differ
+       a `Digest`, a `Drop`), runs diverged, an order was found that fails, recordings
+       differ, or one is damaged
   2    the command line, the job file, a recording or the graph is not usable; also if a
        builder panics
   124  the watchdog found a callback that does not return
@@ -36,10 +44,9 @@ pub(super) enum Command {
     Run(Run),
     /// Run a job several times, also in fresh processes, and compare each dispatch.
     Verify(Verify),
-    /// Run a job with many seeds and in many orders of what happens at the same time, until one
-    /// fails.
+    /// Run a job with many seeds and in many orders of simultaneous events, until one fails.
     Explore(Explore),
-    /// Build the graph of a job, and say what its digest does not see.
+    /// Build the graph of a job, and show the inputs that its digest does not cover.
     Check(JobArguments),
     /// List the node types that a job file can name.
     Nodes,
@@ -58,7 +65,7 @@ pub(super) enum Command {
 }
 
 #[cfg(feature = "bag")]
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(super) struct Replay {
     /// The recordings, merged by time: rosbag2 directories, or single files in MCAP or SQLite3.
     #[arg(required = true, value_name = "BAG")]
@@ -74,11 +81,14 @@ pub(super) struct Replay {
     /// directory.
     #[arg(long, value_name = "OUT")]
     pub(super) record: Option<PathBuf>,
+    /// Record hidden topics as well, such as service events.
+    #[arg(long)]
+    pub(super) include_hidden_topics: bool,
     /// Record these topics only.
-    #[arg(long, value_name = "TOPIC", num_args = 1..)]
+    #[arg(long, value_name = "TOPIC", num_args = 1.., value_parser = absolute)]
     pub(super) record_topics: Vec<String>,
     /// Compress the recording.
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = one_of(COMPRESSIONS))]
     pub(super) compression: Option<Compression>,
     /// Replay several times: two runs in this process, the others in a fresh process each, with
     /// another environment. All must have the same dispatches and the same recording, byte for
@@ -91,138 +101,193 @@ pub(super) struct Replay {
     /// The recording of the first run, for the other processes of `--verify`.
     #[arg(long, hide = true)]
     pub(super) recording_of_first: Option<PathBuf>,
-    /// Play these topics only, by their recorded names.
-    #[arg(long, value_name = "TOPIC", num_args = 1..)]
-    pub(super) topics: Vec<String>,
-    /// Do not play these topics.
-    #[arg(long, value_name = "TOPIC", num_args = 1.., visible_alias = "exclude-topics")]
-    pub(super) exclude: Vec<String>,
-    /// Play a topic under another name.
-    #[arg(long, value_name = "FROM:=TO", num_args = 1.., value_parser = remapping)]
-    pub(super) remap: Vec<(String, String)>,
-    /// Leave out the beginning, up to this offset from the first message.
-    #[arg(long, default_value = "0s", value_parser = parse_duration)]
-    pub(super) start_offset: Duration,
-    /// Play this much of the recording.
-    #[arg(long, value_parser = parse_duration)]
-    pub(super) playback_duration: Option<Duration>,
+    #[command(flatten)]
+    pub(super) selection: Selection,
     /// The order of messages: by the time of their reception, or of their publication.
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, default_value = "log", value_parser = one_of(ORDERS))]
     pub(super) order: ReplayOrder,
     /// The time of messages: of their reception, of their publication, or in their headers.
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, default_value = "log", value_parser = one_of(TIME_BASES))]
     pub(super) time_base: TimeBase,
     /// Publish the time of the recording on /clock, this often in a second (40 without a number).
     #[arg(long, value_name = "HERTZ", num_args = 0..=1, default_missing_value = "40",
-        require_equals = true, value_parser = hertz)]
+        value_parser = hertz)]
     pub(super) clock: Option<f64>,
     /// Send recorded requests of services again, instead of publishing service events.
     #[arg(long)]
     pub(super) service_requests: bool,
+    /// Play topics that were recorded with another definition of their type than the program has:
+    /// fields are matched by their names, and missing ones get their defaults.
+    #[arg(long)]
+    pub(super) allow_evolution: bool,
     /// QoS of topics, in the YAML of rosbag2.
     #[arg(long, value_name = "FILE")]
     pub(super) qos_profile_overrides_path: Option<PathBuf>,
-    /// Go on for this long after the last message; by default not at all in simulated time, in
+    /// Continue for this long after the last message; by default not at all in simulated time, in
     /// which its instant is completed, and for a second in the live modes.
-    #[arg(long, value_parser = parse_duration)]
+    #[arg(long, value_parser = seconds)]
     pub(super) settle: Option<Duration>,
     /// The speed, in the live modes.
     #[arg(long, default_value_t = 1.0)]
     pub(super) rate: f64,
     /// Wait before the first message, in the live modes.
-    #[arg(long, default_value = "0s", value_parser = parse_duration)]
+    #[arg(long, default_value = "0", value_parser = seconds)]
     pub(super) delay: Duration,
+    /// Wait for the Enter key before nodes and player start, in the live modes.
+    #[arg(short = 'p', long)]
+    pub(super) start_paused: bool,
+    /// Begin again after the last message until Ctrl-C, in the live modes.
+    #[arg(short, long = "loop")]
+    pub(super) repeat: bool,
+}
+
+/// The part of recordings that is played or converted.
+#[cfg(feature = "bag")]
+#[derive(Debug, Default, Args)]
+pub(super) struct Selection {
+    /// These topics only, by their recorded names.
+    #[arg(long, value_name = "TOPIC", num_args = 1.., value_parser = absolute)]
+    pub(super) topics: Vec<String>,
+    /// Without these topics.
+    #[arg(long, value_name = "TOPIC", num_args = 1.., value_parser = absolute,
+        visible_alias = "exclude-topics")]
+    pub(super) exclude: Vec<String>,
+    /// The topics with a name that matches as a whole, besides those of `--topics`.
+    #[arg(long, value_name = "PATTERN", value_parser = pattern)]
+    pub(super) regex: Option<Regex>,
+    /// Without the topics with a name that matches as a whole.
+    #[arg(long, value_name = "PATTERN", value_parser = pattern)]
+    pub(super) exclude_regex: Option<Regex>,
+    /// Give a topic another name.
+    #[arg(long, value_name = "FROM:=TO", num_args = 1.., value_parser = remapping)]
+    pub(super) remap: Vec<(String, String)>,
+    /// Leave out the beginning, up to this offset from the first message. The newest messages of
+    /// transient-local topics (/tf_static, maps) before it come first.
+    #[arg(long, default_value = "0", value_parser = seconds)]
+    pub(super) start_offset: Duration,
+    /// Only this much of the recording.
+    #[arg(long, value_parser = seconds)]
+    pub(super) playback_duration: Option<Duration>,
+    /// Up to this time, in seconds since 1970 as `bag info` shows them.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, alias = "playback-until-sec",
+        conflicts_with = "playback_duration")]
+    pub(super) playback_until: Option<Duration>,
 }
 
 #[cfg(feature = "ros2")]
 #[derive(Debug, Default, Args)]
 pub(super) struct Record {
-    /// The topics; all but hidden ones without any.
-    #[arg(value_name = "TOPIC")]
+    /// The topics; all but hidden ones without any choice.
+    #[arg(value_name = "TOPIC", value_parser = absolute)]
     pub(super) topics: Vec<String>,
+    /// Record all topics, hidden ones as well.
+    #[arg(short, long)]
+    pub(super) all: bool,
+    /// The topics with a name that matches as a whole.
+    #[arg(short = 'e', long, value_name = "PATTERN", value_parser = pattern)]
+    pub(super) regex: Option<Regex>,
+    /// Without the topics with a name that matches as a whole.
+    #[arg(long, value_name = "PATTERN", value_parser = pattern)]
+    pub(super) exclude_regex: Option<Regex>,
+    /// The topics of these types, such as sensor_msgs/msg/Imu.
+    #[arg(long, value_name = "TYPE", num_args = 1..)]
+    pub(super) topic_types: Vec<String>,
+    /// The events of these services.
+    #[arg(long, value_name = "SERVICE", num_args = 1.., value_parser = absolute)]
+    pub(super) services: Vec<String>,
+    /// The feedback, the status and the service events of these actions.
+    #[arg(long, value_name = "ACTION", num_args = 1.., value_parser = absolute)]
+    pub(super) actions: Vec<String>,
+    /// Record hidden topics as well, such as service events.
+    #[arg(long)]
+    pub(super) include_hidden_topics: bool,
     /// The recording: a file if the name ends in `.mcap`, else a rosbag2 directory.
     #[arg(short, long, value_name = "OUT")]
     pub(super) output: PathBuf,
     /// Do not record these topics.
-    #[arg(long, value_name = "TOPIC", num_args = 1.., visible_alias = "exclude-topics")]
+    #[arg(long, value_name = "TOPIC", num_args = 1.., value_parser = absolute,
+        visible_alias = "exclude-topics")]
     pub(super) exclude: Vec<String>,
     /// Compress the recording.
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = one_of(COMPRESSIONS))]
     pub(super) compression: Option<Compression>,
     /// End after this long.
-    #[arg(long, value_parser = parse_duration)]
+    #[arg(long, value_parser = seconds)]
     pub(super) duration: Option<Duration>,
     /// End after this many messages.
     #[arg(long, value_name = "COUNT")]
     pub(super) messages: Option<u64>,
+    #[command(flatten)]
+    pub(super) split: Split,
+}
+
+/// The size of the files of a recording.
+#[cfg(feature = "bag")]
+#[derive(Debug, Default, Args)]
+pub(super) struct Split {
+    /// Begin a further file after this many bytes of messages, before compression.
+    #[arg(short = 'b', long, value_name = "BYTES",
+        value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) max_bag_size: Option<u64>,
+    /// Begin a further file after this long, by the times of messages.
+    #[arg(short = 'd', long, value_name = "SECONDS", value_parser = seconds)]
+    pub(super) max_bag_duration: Option<Duration>,
 }
 
 #[cfg(feature = "bag")]
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-pub(super) enum Compression {
-    Zstd,
-    Lz4,
-}
+const COMPRESSIONS: [(&str, Compression); 2] =
+    [("zstd", Compression::Zstd), ("lz4", Compression::Lz4)];
 
 #[cfg(feature = "bag")]
-impl From<Compression> for ringspin_bag::Compression {
-    fn from(compression: Compression) -> Self {
-        match compression {
-            Compression::Zstd => Self::Zstd,
-            Compression::Lz4 => Self::Lz4,
-        }
-    }
-}
+const ORDERS: [(&str, ReplayOrder); 2] =
+    [("log", ReplayOrder::LogTime), ("publish", ReplayOrder::PublishTime)];
 
 #[cfg(feature = "bag")]
-#[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
-pub(super) enum ReplayOrder {
-    #[default]
-    Log,
-    Publish,
-}
+const TIME_BASES: [(&str, TimeBase); 3] =
+    [("log", TimeBase::Log), ("publish", TimeBase::Publish), ("stamp", TimeBase::Stamp)];
 
+/// Parses one of these names.
 #[cfg(feature = "bag")]
-impl From<ReplayOrder> for ringspin_bag::Order {
-    fn from(order: ReplayOrder) -> Self {
-        match order {
-            ReplayOrder::Log => Self::LogTime,
-            ReplayOrder::Publish => Self::PublishTime,
-        }
-    }
-}
-
-#[cfg(feature = "bag")]
-#[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
-pub(super) enum TimeBase {
-    #[default]
-    Log,
-    Publish,
-    Stamp,
-}
-
-#[cfg(feature = "bag")]
-impl From<TimeBase> for ringspin_bag::TimeBase {
-    fn from(base: TimeBase) -> Self {
-        match base {
-            TimeBase::Log => Self::Log,
-            TimeBase::Publish => Self::Publish,
-            TimeBase::Stamp => Self::Stamp,
-        }
-    }
+fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
+    values: [(&'static str, T); N],
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(values.map(|(name, _)| name)).map(move |given| {
+        let found = values.iter().find(|(name, _)| *name == given);
+        found.expect("the names are the possible values").1
+    })
 }
 
 #[cfg(feature = "bag")]
 fn remapping(text: &str) -> Result<(String, String), String> {
     let names = text.split_once(":=").filter(|(from, to)| !from.is_empty() && !to.is_empty());
-    let names = names.map(|(from, to)| (from.into(), to.into()));
-    names.ok_or_else(|| "write both names, as /imu:=/imu/raw".into())
+    let (from, to) = names.ok_or("write both names, as /imu:=/imu/raw")?;
+    Ok((absolute(from)?, absolute(to)?))
+}
+
+/// The name of a topic, with its leading slash.
+#[cfg(feature = "bag")]
+fn absolute(name: &str) -> Result<String, String> {
+    Ok(if name.starts_with('/') { name.into() } else { format!("/{name}") })
+}
+
+/// A duration; seconds without a unit, as in `ros2 bag`.
+#[cfg(feature = "bag")]
+fn seconds(text: &str) -> Result<Duration, Error> {
+    parse_duration(text).or_else(|error| parse_duration(&format!("{text}s")).map_err(|_| error))
+}
+
+/// A pattern of whole names, as in `ros2 bag`.
+#[cfg(feature = "bag")]
+fn pattern(text: &str) -> Result<Regex, regex::Error> {
+    Regex::new(&format!("^(?:{text})$"))
 }
 
 #[cfg(feature = "bag")]
 fn hertz(text: &str) -> Result<f64, String> {
     let hertz = text.parse().ok().filter(|hertz: &f64| (1e-3..=1e6).contains(hertz));
-    hertz.ok_or_else(|| "write how often in a second, as 40".into())
+    hertz.ok_or_else(|| {
+        "write how often in a second, as 40; recordings come before `--clock`".into()
+    })
 }
 
 /// A command for recordings: rosbag2 directories, and single files in MCAP or SQLite3.
@@ -234,9 +299,58 @@ pub(super) enum Bag {
         /// The recording.
         bag: PathBuf,
     },
+    /// Read a recording whole, compare the messages with those that it counts, and show the number
+    /// of each topic. The exit code is 1 if there is any problem.
+    Check {
+        /// The recording.
+        bag: PathBuf,
+    },
+    /// Write the messages of a damaged recording that can be read to another one, and show those
+    /// that are lost.
+    Recover {
+        /// The recording.
+        bag: PathBuf,
+        /// The recording to be written: a file if the name ends in `.mcap`, else a rosbag2
+        /// directory.
+        output: PathBuf,
+    },
+    /// Write recordings to another one, merged by time: all of them, or some topics, or a part of
+    /// the time. Messages and their times stay as they are.
+    #[command(visible_aliases = ["filter", "merge"])]
+    Convert(BagConvert),
+    /// Show messages as lines of JSON.
+    Echo(BagEcho),
     /// Compare two recordings, and show the first message that differs, field by field. The exit
     /// code is 0 if they are equal, and 1 if they differ.
     Diff(BagDiff),
+}
+
+#[cfg(feature = "bag")]
+#[derive(Debug, Args)]
+pub(super) struct BagConvert {
+    /// The recordings.
+    #[arg(required = true, value_name = "BAG")]
+    pub(super) bags: Vec<PathBuf>,
+    /// The recording to be written: a file if the name ends in `.mcap`, else a rosbag2 directory.
+    #[arg(short, long, value_name = "OUT")]
+    pub(super) output: PathBuf,
+    #[command(flatten)]
+    pub(super) selection: Selection,
+    /// Compress the recording.
+    #[arg(long, value_parser = one_of(COMPRESSIONS))]
+    pub(super) compression: Option<Compression>,
+    #[command(flatten)]
+    pub(super) split: Split,
+}
+
+#[cfg(feature = "bag")]
+#[derive(Debug, Args)]
+pub(super) struct BagEcho {
+    /// The recordings, merged by time.
+    #[arg(required = true, value_name = "BAG")]
+    pub(super) bags: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) selection: Selection,
 }
 
 #[cfg(feature = "bag")]
@@ -247,7 +361,7 @@ pub(super) struct BagDiff {
     /// The second recording.
     pub(super) right: PathBuf,
     /// Compare these topics only.
-    #[arg(long, value_name = "TOPIC", num_args = 1..)]
+    #[arg(long, value_name = "TOPIC", num_args = 1.., value_parser = absolute)]
     pub(super) topics: Vec<String>,
     /// Compare the messages, not the times of their reception and publication.
     #[arg(long)]
@@ -308,7 +422,7 @@ pub(super) struct Explore {
     #[arg(long)]
     pub(super) keep_seed: bool,
     /// How orders are chosen: `shuffle`; `pct:DEPTH`, which is better at bugs that need DEPTH
-    /// events in a certain order; or `default`, to explore only what is random.
+    /// events in a certain order; or `default`, to explore only random numbers.
     #[arg(long, default_value = "shuffle", value_parser = order)]
     pub(super) order: Order,
     /// Each message arrives up to this much later; by default as the job file's jitter says.

@@ -1,18 +1,30 @@
 //! Commands that look into recordings.
 
-use crate::arguments::{Bag as Command, BagDiff};
+use crate::arguments::{Bag as Command, BagConvert, BagDiff, BagEcho, Selection};
 use crate::{Ended, FAILED, Invocation, unusable};
-use ringspin_bag::diff::{DiffError, DiffOptions, first_difference};
-use ringspin_bag::{Bag, ReadError, ReadOptions, Topic, TopicId};
+use ringspin_bag::diff::{DiffOptions, first_difference};
+use ringspin_bag::{
+    Bag, DecodedMessage, MessageDecoder, MessageTypes, ReadOptions, Record, Topic, TopicId,
+    WriteOptions, Writer,
+};
 use ringspin_executor::Time;
+use ringspin_executor::{Error, ErrorKind};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 impl Invocation<'_> {
-    pub(super) fn bag(&mut self, command: &Command) -> Result<u8, Ended> {
+    pub(super) fn bag(&mut self, command: Command) -> Result<u8, Ended> {
         match command {
-            Command::Info { bag } => self.info(bag),
-            Command::Diff(diff) => self.diff(diff),
+            Command::Info { bag } => self.info(&bag),
+            Command::Check { bag } => self.check_bag(&bag),
+            Command::Recover { bag, output } => self.recover(&bag, &output),
+            Command::Convert(convert) => self.convert(convert),
+            Command::Echo(echo) => self.echo(echo),
+            Command::Diff(diff) => self.diff(&diff),
         }
     }
 
@@ -42,6 +54,113 @@ impl Invocation<'_> {
         Ok(0)
     }
 
+    fn check_bag(&mut self, path: &Path) -> Result<u8, Ended> {
+        let bag = Bag::open(path).map_err(damaged_or_unusable)?;
+        let (mut counts, mut problems) = (vec![0u64; bag.topics().len()], bag.warnings().to_vec());
+        for record in bag.read(&ReadOptions::default()).map_err(unusable)? {
+            match record {
+                Ok(record) => counts[record.topic.0] += 1,
+                Err(problem) => problems.push(problem.to_string()),
+            }
+        }
+        for (topic, count) in bag.topics().iter().zip(counts) {
+            writeln!(self.out, "{}: {count} messages", topic.name)?;
+        }
+        match problems.is_empty() {
+            true => Ok(0),
+            false => Err(Ended::Failed(problems.join("\n"))),
+        }
+    }
+
+    fn recover(&mut self, path: &Path, output: &Path) -> Result<u8, Ended> {
+        let failed = |error: Error| Ended::Failed(error.to_string());
+        let bag = Bag::open_damaged(path).map_err(damaged_or_unusable)?;
+        let mut writer = Writer::create(output, WriteOptions::default()).map_err(unusable)?;
+        let topics = bag.topics().iter().map(|topic| writer.add_topic(topic));
+        let topics = topics.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+        let mut counts = vec![0; topics.len()];
+        for record in bag.read(&ReadOptions::default()).map_err(unusable)? {
+            let Record { topic, log_time, publish_time, sequence, data } =
+                record.map_err(failed)?;
+            counts[topic.0] += 1;
+            let written = writer.write(topics[topic.0], log_time, publish_time, sequence, &data);
+            written.map_err(failed)?;
+        }
+        writer.finish().map_err(failed)?;
+        for ((topic, count), recorded) in bag.topics().iter().zip(counts).zip(bag.recorded_counts())
+        {
+            let recorded = recorded.max(count);
+            writeln!(self.out, "{}: {count} of {recorded} messages", topic.name)?;
+        }
+        bag.warnings().iter().try_for_each(|lost| writeln!(self.out, "{lost}"))?;
+        Ok(0)
+    }
+
+    fn convert(&mut self, convert: BagConvert) -> Result<u8, Ended> {
+        let failed = |error: Error| Ended::Failed(error.to_string());
+        let BagConvert { bags, output, selection, compression, split } = convert;
+        let (bags, records, selection) = self.read(&bags, selection)?;
+        let (topics, numbers) = merged(&bags, &selection, self.types);
+        let writer = Writer::create(&output, WriteOptions { compression }).map_err(unusable)?;
+        let mut writer = split.applied_to(writer)?;
+        let ids = topics.iter().map(|topic| writer.add_topic(topic));
+        let ids = ids.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+        let mut count = 0u64;
+        for record in records {
+            let (source, record) = record.map_err(failed)?;
+            let Record { topic, log_time, publish_time, sequence, data } = record;
+            let Some(number) = numbers[source][topic.0] else { continue };
+            writer.write(ids[number], log_time, publish_time, sequence, &data).map_err(failed)?;
+            count += 1;
+        }
+        writer.finish().map_err(failed)?;
+        writeln!(self.out, "{count} messages written to {}", output.display())?;
+        Ok(0)
+    }
+
+    fn echo(&mut self, echo: BagEcho) -> Result<u8, Ended> {
+        let (bags, records, selection) = self.read(&echo.bags, echo.selection)?;
+        let mut decoders = BTreeMap::new();
+        for next in records {
+            let (source, Record { topic, log_time, publish_time, data, .. }) =
+                next.map_err(|error| Ended::Failed(error.to_string()))?;
+            let of = &bags[source].topics()[topic.0];
+            let decoder = match decoders.entry((source, topic)) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => {
+                    new.insert(decoder(&self.types.defined(of)).map_err(unusable)?)
+                }
+            };
+            let message = decoder.decode(&data).map_err(|error| {
+                Ended::Failed(format!("topic {} at {log_time}: {error}", of.name))
+            })?;
+            let line = Line {
+                topic: &selection.renamed(of),
+                type_name: &of.type_name,
+                log_time_ns: log_time.as_nanos(),
+                publish_time_ns: publish_time.as_nanos(),
+                message,
+            };
+            let line = serde_json::to_string(&line).map_err(io::Error::from)?;
+            writeln!(self.out, "{line}")?;
+        }
+        Ok(0)
+    }
+
+    /// Opens recordings and reads the selected messages, merged by time.
+    fn read(
+        &self,
+        paths: &[PathBuf],
+        mut selection: Selection,
+    ) -> Result<(Vec<Arc<Bag>>, Selected, Selection), Ended> {
+        let open = |path: &PathBuf| self.open(path).map(Arc::new);
+        let bags = paths.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+        let topics: Vec<_> = bags.iter().flat_map(|bag| bag.topics().to_vec()).collect();
+        selection.choose(&topics)?;
+        let records = selection.player(bags.clone())?.records().map_err(unusable)?;
+        Ok((bags, Box::new(records), selection))
+    }
+
     fn diff(&mut self, diff: &BagDiff) -> Result<u8, Ended> {
         let bags = [self.open(&diff.left)?, self.open(&diff.right)?];
         let known = |name: &String| bags.iter().any(|bag| bag.topic(name).is_some());
@@ -64,7 +183,9 @@ impl Invocation<'_> {
                 writeln!(out, "left: {}, right: {}\n{difference}", names.0, names.1)?;
                 Ok(FAILED)
             }
-            Err(error @ DiffError::Order) => Err(Ended::Failed(error.to_string())),
+            Err(error) if error.kind() == ErrorKind::LimitReached => {
+                Err(Ended::Failed(error.to_string()))
+            }
             Err(error) => Err(unusable(error)),
         }
     }
@@ -77,10 +198,77 @@ impl Invocation<'_> {
     }
 }
 
-type Messages = Box<dyn Iterator<Item = Result<ringspin_bag::Record, ReadError>>>;
+/// The end by an error of a recording: damaged, or none that can be used.
+pub(super) fn damaged_or_unusable(error: Error) -> Ended {
+    match error.kind() {
+        ErrorKind::Parse => Ended::Failed(error.to_string()),
+        _ => unusable(error),
+    }
+}
+
+/// Messages with the numbers of their recordings.
+type Selected = Box<dyn Iterator<Item = Result<(usize, Record), Error>>>;
+
+/// The selected topics of all recordings under their new names, and the number among them of each
+/// recorded topic. Topics of one name and type are one.
+fn merged(
+    bags: &[Arc<Bag>],
+    selection: &Selection,
+    types: &MessageTypes,
+) -> (Vec<Topic>, Vec<Vec<Option<usize>>>) {
+    let mut topics: Vec<Topic> = Vec::new();
+    let mut number_of = |recorded: &Topic| {
+        if !selection.has(&recorded.name) {
+            return None;
+        }
+        let topic = Topic { name: selection.renamed(recorded), ..types.defined(recorded) };
+        let key = |of: &Topic| (of.name.clone(), of.type_name.clone(), of.hash());
+        let known = topics.iter().position(|of| key(of) == key(&topic));
+        let Some(number) = known else {
+            topics.push(topic);
+            return Some(topics.len() - 1);
+        };
+        let offered = &mut topics[number].offered_qos;
+        for qos in topic.offered_qos {
+            if !offered.contains(&qos) {
+                offered.push(qos);
+            }
+        }
+        known
+    };
+    let numbers = bags.iter().map(|bag| bag.topics().iter().map(&mut number_of).collect());
+    let numbers = numbers.collect();
+    (topics, numbers)
+}
+
+/// A line of `bag echo`.
+#[derive(Serialize)]
+struct Line<'a> {
+    topic: &'a str,
+    #[serde(rename = "type")]
+    type_name: &'a str,
+    log_time_ns: u64,
+    publish_time_ns: u64,
+    message: DecodedMessage<'a>,
+}
+
+/// The decoder of a topic's messages.
+fn decoder(topic: &Topic) -> Result<MessageDecoder, Error> {
+    let definition = topic.definition.as_ref().ok_or_else(|| {
+        let text = format!(
+            "failed to decode topic {}: the recording has no definition of {}; leave it out with \
+             `--exclude`",
+            topic.name, topic.type_name
+        );
+        Error::new(ErrorKind::NotFound, text).on_topic(&topic.name)
+    })?;
+    MessageDecoder::new(&topic.type_name, definition)
+}
+
+type Messages = Box<dyn Iterator<Item = Result<ringspin_bag::Record, Error>>>;
 
 /// The topics of a recording with these names, or all of them, and their messages.
-fn selected(bag: &Bag, names: &[String]) -> Result<(Vec<Topic>, Messages), ReadError> {
+fn selected(bag: &Bag, names: &[String]) -> Result<(Vec<Topic>, Messages), Error> {
     let is_selected = |topic: &Topic| names.is_empty() || names.contains(&topic.name);
     let ids: Vec<_> = (0..bag.topics().len()).filter(|n| is_selected(&bag.topics()[*n])).collect();
     let topics = ids.iter().map(|id| bag.topics()[*id].clone()).collect();

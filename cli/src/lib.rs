@@ -26,15 +26,19 @@
 //! program replay BAG.. [--job JOB] [--record OUT] [--verify] [--topics T..] [--exclude T..]
 //!                      [--remap FROM:=TO..] [--start-offset 5s] [--playback-duration 10s] ..
 //! program bag info BAG
+//! program bag check BAG
+//! program bag recover BAG OUT
+//! program bag convert BAG.. -o OUT [--topics T..] [--start-offset 5s] ..
+//! program bag echo BAG.. [--topics T..] ..
 //! program bag diff LEFT RIGHT [--ignore-stamps]
 //! ```
 //!
 //! With feature `ros2` also `program record -o OUT [TOPIC..]`, which records topics of ROS 2.
 //!
 //! The exit code is 0 when all went well. `run` ends with the code with which a node ended the run,
-//! if one did. Otherwise it is 1 when a callback failed, runs diverged, or an order was found that
-//! fails, or recordings differ; 2 when the command line, the job file, a recording or the graph is
-//! not usable; 124 when the job's
+//! if one did. Otherwise it is 1 when a callback failed, runs diverged, an order was found that
+//! fails, recordings differ, or one is damaged; 2 when the command line, the job file, a recording
+//! or the graph is not usable; 124 when the job's
 //! watchdog found a callback that does not return. A panic of other code than a callback (a
 //! `Digest`, a `Drop`) is a failed run. A builder that panics makes the graph unusable: 2, or 1 if
 //! it panics only in a later run of `explore`.
@@ -44,21 +48,23 @@
 mod arguments;
 #[cfg(feature = "bag")]
 mod bag;
-#[cfg(feature = "ros2")]
-mod definitions;
+#[cfg(feature = "bag")]
+mod not_offered;
 #[cfg(feature = "ros2")]
 mod record;
 #[cfg(feature = "bag")]
 mod replay;
+#[cfg(feature = "bag")]
+mod selection;
 
 use arguments::{Command, CommandLine, Explore, JobArguments, Run, Verify};
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
-use ringspin_executor::{Arguments, BoxError};
-use ringspin_modes::{Jitter, SpinError, TiePolicy};
+use ringspin_executor::{Arguments, BoxError, Error, ErrorKind};
+use ringspin_modes::{Jitter, TiePolicy};
 use ringspin_simulation::{
-    Certificate, Counterexample, Exploration, ExploreError, FreshProcess, Job, JobFile,
-    JobFileError, NoEndError, Ran, Registry, Report, Uncontrolled, describe,
+    Certificate, Counterexample, Exploration, FreshProcess, Job, JobFile, Ran, Registry, Report,
+    Uncontrolled, describe,
 };
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -128,40 +134,42 @@ impl Program {
     /// Runs the command of this process's command line.
     pub fn main(&self) -> ExitCode {
         let args = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned());
-        ExitCode::from(run_and_say(self.parts(), args, &mut io::stdout(), &mut io::stderr(), true))
+        ExitCode::from(run_and_say(self, args, &mut io::stdout(), &mut io::stderr(), true))
     }
 
-    /// Runs a command as [`run_from`] does.
+    /// Runs the command of any command line (the program's name first) with any outputs; returns
+    /// the exit code.
+    ///
+    /// A watchdog ends the calling process. `verify` runs in this process only, because the process
+    /// cannot be started again from a command line that is not its own.
+    ///
+    /// ```
+    /// use ringspin_cli::Program;
+    /// use ringspin_simulation::Registry;
+    ///
+    /// let program = Program::new(Registry::new().node("blinker", |graph, place| {
+    ///     place.create_node(graph, false)?;
+    ///     Ok(())
+    /// }));
+    /// let (mut out, mut err) = (Vec::new(), Vec::new());
+    /// assert_eq!(program.run_from(["program", "nodes"], &mut out, &mut err), 0);
+    /// assert_eq!(out, b"blinker\n");
+    /// ```
     pub fn run_from<A: Into<String>>(
         &self,
         args: impl IntoIterator<Item = A>,
         out: &mut dyn Write,
         err: &mut dyn Write,
     ) -> u8 {
-        run_and_say(self.parts(), args, out, err, false)
+        run_and_say(self, args, out, err, false)
     }
-
-    fn parts(&self) -> Parts<'_> {
-        Parts {
-            registry: &self.registry,
-            #[cfg(feature = "bag")]
-            types: self.types.clone(),
-        }
-    }
-}
-
-/// The node types and the message types of a program.
-struct Parts<'a> {
-    registry: &'a Registry,
-    #[cfg(feature = "bag")]
-    types: ringspin_bag::MessageTypes,
 }
 
 /// The inputs and outputs of a command besides its arguments.
 struct Invocation<'a> {
     registry: &'a Registry,
     #[cfg(feature = "bag")]
-    types: ringspin_bag::MessageTypes,
+    types: &'a ringspin_bag::MessageTypes,
     /// How it was called.
     name: String,
     ros_arguments: Arguments,
@@ -175,44 +183,14 @@ pub fn main(registry: Registry) -> ExitCode {
     Program::new(registry).main()
 }
 
-/// Runs a command like [`main`], with any command line (the program's name first) and outputs;
-/// returns the exit code.
-///
-/// A watchdog ends the calling process. `verify` runs in this process only, because the process
-/// cannot be started again from a command line that is not its own.
-///
-/// ```
-/// use ringspin_simulation::Registry;
-/// let registry = Registry::new().node("blinker", |graph, place| {
-///     place.create_node(graph, false)?;
-///     Ok(())
-/// });
-/// let (mut out, mut err) = (Vec::new(), Vec::new());
-/// assert_eq!(ringspin_cli::run_from(&registry, ["program", "nodes"], &mut out, &mut err), 0);
-/// assert_eq!(out, b"blinker\n");
-/// ```
-pub fn run_from<A: Into<String>>(
-    registry: &Registry,
-    args: impl IntoIterator<Item = A>,
-    out: &mut dyn Write,
-    err: &mut dyn Write,
-) -> u8 {
-    let parts = Parts {
-        registry,
-        #[cfg(feature = "bag")]
-        types: ringspin_bag::MessageTypes::new(),
-    };
-    run_and_say(parts, args, out, err, false)
-}
-
 fn run_and_say<A: Into<String>>(
-    parts: Parts<'_>,
+    program: &Program,
     args: impl IntoIterator<Item = A>,
     out: &mut dyn Write,
     err: &mut dyn Write,
     alone: bool,
 ) -> u8 {
-    let (code, said) = match run(parts, args, out, alone) {
+    let (code, said) = match run(program, args, out, alone) {
         Ok(code) => return code,
         Err(Ended::Failed(said)) => (FAILED, said),
         Err(Ended::Unusable(said)) => (UNUSABLE, said),
@@ -226,7 +204,7 @@ fn run_and_say<A: Into<String>>(
 }
 
 fn run<A: Into<String>>(
-    parts: Parts<'_>,
+    program: &Program,
     args: impl IntoIterator<Item = A>,
     out: &mut dyn Write,
     alone: bool,
@@ -234,40 +212,43 @@ fn run<A: Into<String>>(
     let (stronger, args) = Arguments::parse(args).map_err(unusable)?;
     let line = match CommandLine::try_parse_from(&args) {
         Ok(line) => line,
+        #[cfg(feature = "bag")]
+        Err(error) if error.use_stderr() => return Err(unusable(not_offered::explained(&error))),
+        #[cfg(not(feature = "bag"))]
         Err(error) if error.use_stderr() => return Err(unusable(error)),
         Err(help) => {
             write!(out, "{help}")?;
             return Ok(0);
         }
     };
-    let registry = parts.registry;
+    let registry = &program.registry;
     registry.check().map_err(unusable)?;
     let ros_arguments = Arguments::from_env().map_err(unusable)?.overridden_by(stronger);
     let name = args.into_iter().next().unwrap_or_default();
-    let mut program = Invocation {
+    let mut invocation = Invocation {
         registry,
         #[cfg(feature = "bag")]
-        types: parts.types,
+        types: &program.types,
         name,
         ros_arguments,
         alone,
         out,
     };
     match line.command {
-        Command::Run(run) => program.run(run),
-        Command::Verify(verify) => program.verify(&verify),
-        Command::Explore(explore) => program.explore(&explore),
-        Command::Check(job) => program.check(&job),
+        Command::Run(run) => invocation.run(run),
+        Command::Verify(verify) => invocation.verify(&verify),
+        Command::Explore(explore) => invocation.explore(&explore),
+        Command::Check(job) => invocation.check(&job),
         Command::Nodes => {
-            registry.names().try_for_each(|name| writeln!(program.out, "{name}"))?;
+            registry.names().try_for_each(|name| writeln!(invocation.out, "{name}"))?;
             Ok(0)
         }
         #[cfg(feature = "bag")]
-        Command::Replay(replay) => program.replay(&replay),
+        Command::Replay(replay) => invocation.replay(*replay),
         #[cfg(feature = "ros2")]
-        Command::Record(record) => program.record(&record),
+        Command::Record(record) => invocation.record(&record),
         #[cfg(feature = "bag")]
-        Command::Bag(bag) => program.bag(&bag),
+        Command::Bag(bag) => invocation.bag(bag),
     }
 }
 
@@ -316,7 +297,9 @@ impl<'a> Invocation<'a> {
         }
         match error {
             None => Ok(report.exit_code().unwrap_or(0)),
-            Some(error) if matches!(error.downcast_ref(), Some(SpinError::NotApplied(_))) => {
+            Some(error)
+                if error.downcast_ref().map(Error::kind) == Some(ErrorKind::ScheduleNotApplied) =>
+            {
                 Err(in_file(&run.job.job, &error))
             }
             Some(error) => {
@@ -401,11 +384,13 @@ impl<'a> Invocation<'a> {
                 }
                 Ok(0)
             }
-            Err(ExploreError::Found(found)) => Err(Ended::Failed(self.found(&found, &explore.job))),
-            Err(error @ (ExploreError::Schedule(_) | ExploreError::NotApplied(_))) => {
-                Err(unusable(error))
-            }
-            Err(error) => Err(Ended::Failed(error.to_string())),
+            Err(error) => Err(match error.cause::<Counterexample>() {
+                Some(found) => Ended::Failed(self.found(found, &explore.job)),
+                None if error.kind() == ErrorKind::CallbackFailed => {
+                    Ended::Failed(error.to_string())
+                }
+                None => unusable(error),
+            }),
         }
     }
 
@@ -501,13 +486,14 @@ fn compare_with(path: &Path, certificate: &Certificate) -> Result<(), Ended> {
 
 /// Errors of the job file name it; others are of the graph.
 fn in_file(job: &Path, error: &BoxError) -> Ended {
-    match error.is::<JobFileError>() || error.is::<NoEndError>() {
+    let names_it = error.downcast_ref::<Error>().is_some_and(|error| error.path() == Some(job));
+    match names_it {
         true => unusable(error),
         false => unusable(format!("{}: {error}", job.display())),
     }
 }
 
-/// The panics of many runs say what the one that is reported says.
+/// The panics of the other runs have the same text as the reported one.
 fn without_panic_messages<R>(explore: impl FnOnce() -> R) -> R {
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| ()));

@@ -5,16 +5,18 @@
 //! middleware and no other process waits for it.
 
 use crate::arguments::Record;
-use crate::{Ended, Invocation, definitions, unusable};
+use crate::replay::recordings::FLUSHED_EVERY;
+use crate::{Ended, Invocation, unusable};
+use regex::Regex;
 use ringspin_bag::{
     Definition, RecordSink, RingFull, Topic, TopicId, WriteOptions, Writer, WriterThread,
 };
-use ringspin_executor::{Durability, QoS, Reliability, Time};
+use ringspin_executor::{Durability, Error, QoS, Reliability, Time};
 use ringspin_modes::Executor;
 use ringspin_ros2::rcl::{
-    Context, Endpoint, Locals, MessageInfo, Node, NodeOptions, RawSubscription, RosError, type_hash,
+    Context, Endpoint, Locals, MessageInfo, Node, NodeOptions, Sequences, Subscription, type_hash,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -32,10 +34,11 @@ impl Invocation<'_> {
         let context = Context::new(&[]).map_err(unusable)?;
         let node = Node::new(&context, "", "rosbag2_recorder", NodeOptions::default());
         let node = node.map_err(unusable)?;
-        let options = WriteOptions { compression: record.compression.map(Into::into) };
+        let options = WriteOptions { compression: record.compression };
         let sink = Writer::create(&record.output, options).map_err(unusable)?;
+        let sink = record.split.applied_to(sink)?.flush_every(FLUSHED_EVERY);
         let (mut recording, woken) = Recording::new(record, node, sink, RING_CAPACITY)?;
-        // For its handler of signals.
+        // The executor only handles signals.
         let mut signals = Executor::single_core();
         signals.stop_on_ctrl_c().map_err(unusable)?;
         let stop = signals.stop_handle();
@@ -73,6 +76,33 @@ impl Invocation<'_> {
     }
 }
 
+impl Record {
+    /// Whether a topic is recorded.
+    fn has(&self, name: &String, types: &[String]) -> bool {
+        let matches = |pattern: &Option<Regex>| pattern.as_ref().is_some_and(|p| p.is_match(name));
+        let below = |of: &String| name.strip_prefix(of.as_str());
+        let is_named = self.topics.contains(name)
+            || self.services.iter().any(|service| below(service) == Some("/_service_event"))
+            || self.actions.iter().filter_map(below).any(|rest| rest.starts_with("/_action/"));
+        let is_chosen = self.all
+            || matches(&self.regex)
+            || types.iter().any(|of| self.topic_types.contains(of))
+            || self.chooses_none();
+        // ROS 2 hides topics with such a part.
+        let is_shown = self.all || self.include_hidden_topics || !name.contains("/_");
+        (is_named || is_chosen && is_shown)
+            && !self.exclude.contains(name)
+            && !matches(&self.exclude_regex)
+    }
+
+    /// Whether all topics but hidden ones are recorded.
+    fn chooses_none(&self) -> bool {
+        let Self { topics, topic_types, services, actions, .. } = self;
+        [topics, topic_types, services, actions].iter().all(|names| names.is_empty())
+            && self.regex.is_none()
+    }
+}
+
 /// A recording of ROS 2.
 struct Recording<'a> {
     record: &'a Record,
@@ -89,23 +119,26 @@ struct Recording<'a> {
 struct Track {
     name: String,
     topic: TopicId,
-    subscription: RawSubscription,
+    subscription: Subscription,
     /// Messages passed to the writer thread.
     messages: u64,
-    /// Messages that did not reach this process, or were overwritten in the middleware's queue.
-    lost: u64,
     /// Messages for which the ring to the writer thread had no room.
     overflow: u64,
-    /// The number of the last message, by publisher.
-    last: BTreeMap<[u8; 16], u64>,
+    sequences: Sequences,
 }
 
 impl Track {
+    /// Messages that did not reach this process, or were overwritten in the middleware's queue.
+    fn lost(&self) -> u64 {
+        self.sequences.skipped().unwrap_or_default()
+    }
+
     /// The line about this topic in the report.
     fn summary(&self) -> String {
-        let Self { name, messages, lost, overflow, .. } = self;
+        let Self { name, messages, overflow, .. } = self;
         let mut summary = format!("{name}: {messages}");
-        if *lost > 0 {
+        let lost = self.lost();
+        if lost > 0 {
             summary += &format!(", {lost} lost before the recorder");
         }
         if *overflow > 0 {
@@ -116,7 +149,7 @@ impl Track {
 }
 
 impl<'a> Recording<'a> {
-    /// A recording without topics, and the end that is woken when messages have come.
+    /// A recording without topics, and the end that is woken when messages arrive.
     fn new(
         record: &'a Record,
         node: Node,
@@ -137,7 +170,7 @@ impl<'a> Recording<'a> {
     fn look(&mut self) -> Result<(), Ended> {
         for (name, types) in self.node.topics().map_err(failed)? {
             let is_known = self.tracks.iter().any(|track| track.name == name);
-            if is_known || self.refused.contains(&name) || !self.is_wanted(&name) {
+            if is_known || self.refused.contains(&name) || !self.record.has(&name, &types) {
                 continue;
             }
             let publishers = self.node.publishers(&name).map_err(failed)?;
@@ -160,23 +193,15 @@ impl<'a> Recording<'a> {
         self.refused.insert(name);
     }
 
-    fn is_wanted(&self, name: &String) -> bool {
-        let Record { topics, exclude, .. } = self.record;
-        // ROS 2 hides topics with such a part.
-        let is_wanted =
-            if topics.is_empty() { !name.contains("/_") } else { topics.contains(name) };
-        is_wanted && !exclude.contains(name)
-    }
-
     /// Subscribes to a topic; the inner error is of the topic alone.
     fn subscribe(
         &mut self,
         name: &str,
         type_name: &str,
         publishers: &[Endpoint],
-    ) -> Result<Result<(), RosError>, Ended> {
+    ) -> Result<Result<(), Error>, Ended> {
         let offered_qos: Vec<_> = publishers.iter().map(|publisher| publisher.qos).collect();
-        // As much as every publisher offers.
+        // The subscription requests the QoS that every publisher offers.
         let all = |offers: fn(&QoS) -> bool| offered_qos.iter().all(offers);
         let mut qos = QoS::keep_last(QUEUE_DEPTH).best_effort();
         if all(|qos| qos.reliability() == Reliability::Reliable) {
@@ -186,11 +211,11 @@ impl<'a> Recording<'a> {
             qos = qos.transient_local();
         }
         let locals = Locals::Deliver;
-        let subscription = match RawSubscription::new(&self.node, name, type_name, &qos, locals) {
+        let subscription = match Subscription::named(&self.node, name, type_name, &qos, locals) {
             Ok(subscription) => subscription,
             Err(error) => return Ok(Err(error)),
         };
-        let definition = definitions::installed(type_name);
+        let definition = ringspin_message_generator::installed_definition(type_name);
         let topic = Topic {
             name: name.into(),
             type_name: type_name.into(),
@@ -206,18 +231,18 @@ impl<'a> Recording<'a> {
         let heard = subscription.on_new_message(move |_| {
             let _ = wakes.try_send(()); // Full: woken already. Closed: at the end.
         });
-        let (messages, lost, overflow, last) = (0, 0, 0, BTreeMap::new());
+        let (messages, overflow, sequences) = (0, 0, Sequences::default());
         let name = name.into();
-        self.tracks.push(Track { name, topic, subscription, messages, lost, overflow, last });
+        self.tracks.push(Track { name, topic, subscription, messages, overflow, sequences });
         Ok(heard)
     }
 
-    /// Passes the messages that have come to the writer thread. Does not wait.
+    /// Passes the received messages to the writer thread. Does not wait.
     fn take(&mut self) -> Result<(), Ended> {
         for track in &mut self.tracks {
             let mut left = self.record.messages.unwrap_or(u64::MAX);
             while left > 0
-                && let Some((bytes, info)) = track.subscription.take().map_err(failed)?
+                && let Some((bytes, info)) = track.subscription.take_serialized().map_err(failed)?
             {
                 left -= 1;
                 let (log_time, publish_time) = times(&info);
@@ -227,11 +252,7 @@ impl<'a> Recording<'a> {
                     Ok(()) => track.messages += 1,
                     Err(RingFull) => track.overflow += 1,
                 }
-                if let Some(sequence) = info.publication_sequence {
-                    let last = track.last.insert(info.publisher, sequence);
-                    let expected = last.map_or(sequence, |last| last + 1);
-                    track.lost += sequence.saturating_sub(expected);
-                }
+                track.sequences.note(&info);
             }
         }
         self.writer.error().map_or(Ok(()), |error| Err(failed(error)))
@@ -256,14 +277,21 @@ fn failed(error: impl std::fmt::Display) -> Ended {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::Parser;
     use ringspin_executor::BoxError;
-    use ringspin_ros2::rcl::{ContextOptions, RawPublisher, Reach};
+    use ringspin_ros2::rcl::{ContextOptions, Publisher, Reach};
     use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 
     const KIND: &str = "std_msgs/msg/UInt8";
     const MESSAGES: u64 = 50;
     /// Longer than anything here takes.
     const LONG: Duration = Duration::from_secs(60);
+
+    #[derive(Parser)]
+    struct Parsed {
+        #[command(flatten)]
+        record: Record,
+    }
 
     /// A disk that does not move before the other end of its channel is dropped.
     struct StuckDisk {
@@ -297,6 +325,40 @@ mod tests {
     }
 
     #[test]
+    fn options_choose_topics_as_those_of_rosbag2() {
+        let recorded = |line: &str| {
+            let words = ["record", "--output", "out"].into_iter().chain(line.split_whitespace());
+            let record = Parsed::parse_from(words).record;
+            let topics = [
+                ("/imu", "sensor_msgs/msg/Imu"),
+                ("/odometry", "nav_msgs/msg/Odometry"),
+                ("/add/_service_event", "example_interfaces/srv/AddTwoInts_Event"),
+                ("/walk/_action/feedback", "turtle/action/Walk_FeedbackMessage"),
+            ];
+            let has = |(name, of): &(&str, &str)| record.has(&(*name).into(), &[(*of).into()]);
+            topics
+                .iter()
+                .filter(|topic| has(topic))
+                .map(|(name, _)| &name[1..2])
+                .collect::<String>()
+        };
+        for (line, expected) in [
+            ("", "io"),
+            ("--all", "ioaw"),
+            ("-a --exclude imu", "oaw"),
+            ("imu", "i"),
+            ("--regex .*o.*", "o"),
+            ("-e .*o.* --include-hidden-topics", "ow"),
+            ("imu --topic-types nav_msgs/msg/Odometry", "io"),
+            ("--exclude-regex .*o.*", "i"),
+            ("--services add", "a"),
+            ("imu --actions /walk", "iw"),
+        ] {
+            assert_eq!(recorded(line), expected, "{line}");
+        }
+    }
+
+    #[test]
     fn messages_are_counted_as_lost_while_the_disk_does_not_move() {
         let domain = Some(1 + std::process::id() as usize % 101);
         let options =
@@ -305,7 +367,7 @@ mod tests {
         let node = |name| Node::new(&context, "", name, NodeOptions::default()).unwrap();
         let name = format!("/t{}/stuck", std::process::id());
         let qos = QoS::keep_last(MESSAGES as usize).transient_local();
-        let publisher = RawPublisher::new(&node("talker"), &name, KIND, &qos).unwrap();
+        let publisher = Publisher::named(&node("talker"), &name, KIND, &qos).unwrap();
         let record = Record { topics: vec![name.clone()], ..Record::default() };
         let (stuck, moves) = channel();
         let (written, count) = channel();
@@ -328,7 +390,7 @@ mod tests {
         let (messages, overflow) = (track.messages, track.overflow);
         // The ring has room for four, and the thread holds the topic or a message.
         assert!((3..=5).contains(&messages), "{messages}");
-        assert_eq!((messages + overflow, track.lost), (MESSAGES, 0));
+        assert_eq!((messages + overflow, track.lost()), (MESSAGES, 0));
         let line = format!("{name}: {messages}, {overflow} lost because the disk was too slow");
         assert_eq!(track.summary(), line);
         drop(stuck);

@@ -1,19 +1,21 @@
 //! The command `replay`: recordings through the nodes of a program, in every mode.
 
 mod live;
-mod recordings;
+pub(crate) mod recordings;
 
 use crate::arguments::Replay;
+use crate::bag::damaged_or_unusable;
 use crate::{Ended, Invocation, in_file, unusable};
 use indicatif::{ProgressBar, ProgressStyle};
 use recordings::{Recording, Recordings};
 use ringspin_bag::{
-    Bag, MessageTypes, PlayReport, Player, PlayerHandle, RecordReport, Recorder, RecorderHandle,
+    Bag, MessageTypes, Migration, PlayReport, Player, PlayerHandle, RecordReport, Recorder,
+    RecorderHandle,
 };
 use ringspin_executor::{BoxError, Graph};
 use ringspin_modes::Mode;
 use ringspin_ringbuf::{Counter, Flag};
-use ringspin_simulation::{FreshProcess, Job, JobFile, Ran, Session, load_simulation};
+use ringspin_simulation::{FreshProcess, Job, JobFile, Ran, Report, Session, load_simulation};
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
@@ -23,7 +25,7 @@ use std::time::Duration;
 /// The parts of a graph that replay.
 struct Handles {
     player: PlayerHandle,
-    /// With the file that it writes.
+    /// The recorder and the recording that it writes.
     recorder: Option<(RecorderHandle, Recording)>,
 }
 
@@ -34,10 +36,12 @@ struct Replayed {
 }
 
 impl Invocation<'_> {
-    pub(super) fn replay(&mut self, replay: &Replay) -> Result<u8, Ended> {
+    pub(super) fn replay(&mut self, mut replay: Replay) -> Result<u8, Ended> {
         let bags = replay.bags.iter().map(|path| self.open(path)).collect::<Result<Vec<_>, _>>()?;
-        let progress = Progress::new(&bags, replay);
         let topics: Vec<_> = bags.iter().flat_map(|bag| bag.topics().to_vec()).collect();
+        replay.selection.choose(&topics)?;
+        let replay = &replay;
+        let progress = Progress::new(&bags, replay);
         let player = player(replay, bags)?;
         let file = match &replay.job {
             Some(path) => JobFile::load(path).map_err(unusable)?,
@@ -59,18 +63,18 @@ impl Invocation<'_> {
         (player, file, simulation): (&Player, &JobFile, Option<ringspin_modes::Simulation>),
         progress: &Progress,
     ) -> Result<u8, Ended> {
-        let recordings = Recordings::new(replay).map_err(unusable)?;
-        let (types, last) = (self.types.clone(), Mutex::new(None));
+        let recordings = Recordings::new(replay, false).map_err(unusable)?;
+        let (types, last) = (self.types, Mutex::new(None));
         let job = file.job_with(self.registry, |graph: &Graph| {
-            let player = player.add_to(graph, &types)?;
-            let recorder = recorder(replay, &recordings, (graph, &types), &player)?;
+            let player = player.add_to(graph, types)?;
+            let recorder = recorder(replay, &recordings, (graph, types), &player)?;
             Ok(Handles { player, recorder })
         });
         let mut job = job.map_err(unusable)?;
         if let Some(simulation) = simulation {
             job = job.with_simulation(simulation);
         }
-        let job = times(job, replay, player, &types)?;
+        let job = times(job, replay, player, types)?;
         let job = job
             .end_when(|handles, now| {
                 progress.show(&handles.player);
@@ -84,12 +88,17 @@ impl Invocation<'_> {
             })
             .after_each_run(|| progress.next_run());
         let name = name(replay);
-        let ran = match replay.verify {
-            false => job.run_with_report(false),
-            true => self.verify_replay(replay, &job, &recordings),
+        let (report, error) = match replay.verify {
+            false => {
+                let Ran { report, error } = job.run_with_report(false);
+                (report, error)
+            }
+            true => match self.verify_replay(replay, &job, &recordings) {
+                Ok(report) => (Some(report), None),
+                Err(error) => (None, Some(error)),
+            },
         };
         progress.finish();
-        let Ran { report, error } = ran;
         let Some(report) = report else {
             let error = error.unwrap_or_else(|| "it did not start".into());
             return Err(match replay.verify && progress.has_begun() {
@@ -104,12 +113,13 @@ impl Invocation<'_> {
         }
         match error {
             Some(error) => Err(Ended::Failed(error.to_string())),
-            None if replay.verify => {
-                let same = format!("{} runs had the same dispatches and recordings", replay.runs);
-                writeln!(self.out, "  {same}")?;
+            None => {
+                if replay.verify {
+                    let runs = replay.runs;
+                    writeln!(self.out, "  {runs} runs had the same dispatches and recordings")?;
+                }
                 Ok(report.exit_code().unwrap_or(0))
             }
-            None => Ok(report.exit_code().unwrap_or(0)),
         }
     }
 
@@ -120,32 +130,19 @@ impl Invocation<'_> {
         replay: &Replay,
         job: &Job<'_, Handles>,
         recordings: &Recordings,
-    ) -> Ran {
-        let verified = match self.alone {
-            true => {
-                let mut arguments: Vec<_> = std::env::args_os().skip(1).collect();
-                // ROS arguments come last.
-                let ros = arguments.iter().position(|argument| argument == "--ros-args");
-                let at = ros.unwrap_or(arguments.len());
-                let first = recordings.first().into();
-                arguments.splice(at..at, [OsString::from("--recording-of-first"), first]);
-                let program = std::env::current_exe();
-                let program =
-                    program.map_err(|error| Ran { report: None, error: Some(error.into()) });
-                match program {
-                    Ok(program) => {
-                        let again = FreshProcess::new(program, arguments);
-                        job.verify_in_processes(replay.runs as usize, &again)
-                    }
-                    Err(ran) => return ran,
-                }
-            }
-            false => job.verify(replay.runs as usize),
-        };
-        match verified {
-            Ok(report) => Ran { report: Some(report), error: None },
-            Err(error) => Ran { report: None, error: Some(error.into()) },
+    ) -> Result<Report, BoxError> {
+        let runs = replay.runs as usize;
+        if !self.alone {
+            return Ok(job.verify(runs)?);
         }
+        let mut arguments: Vec<_> = std::env::args_os().skip(1).collect();
+        // ROS arguments come last.
+        let ros = arguments.iter().position(|argument| argument == "--ros-args");
+        let at = ros.unwrap_or(arguments.len());
+        let first = recordings.first().into();
+        arguments.splice(at..at, [OsString::from("--recording-of-first"), first]);
+        let again = FreshProcess::new(std::env::current_exe()?, arguments);
+        Ok(job.verify_in_processes(runs, &again)?)
     }
 
     fn say_what_was_replayed(&mut self, replay: &Replay, replayed: &Replayed) -> io::Result<()> {
@@ -164,6 +161,15 @@ impl Invocation<'_> {
         for (node, topic, count) in dropped {
             writeln!(out, "  {node} did not get {count} messages of {topic}")?;
         }
+        for Migration { topic, type_name, defaulted, left_out } in &replayed.player.migrations {
+            write!(out, "  {topic} was recorded with another definition of {type_name}")?;
+            for (fields, text) in [(defaulted, "filled with defaults"), (left_out, "left out")] {
+                if !fields.is_empty() {
+                    write!(out, "; {text}: {}", fields.join(", "))?;
+                }
+            }
+            writeln!(out)?;
+        }
         let Some((recorded, path)) = replayed.recorder.as_ref().zip(replay.record.as_ref()) else {
             return Ok(());
         };
@@ -175,6 +181,9 @@ impl Invocation<'_> {
         }
         for topic in &recorded.unrecorded {
             writeln!(out, "  {topic} was not recorded: its messages are no known ROS messages")?;
+        }
+        for topic in &recorded.hidden {
+            writeln!(out, "  {topic} was not recorded: it is hidden; `--include-hidden-topics`")?;
         }
         Ok(())
     }
@@ -197,22 +206,13 @@ fn finish(session: &mut Session<Handles>, recordings: &Recordings) -> Result<Rep
 
 /// The player of the command line.
 fn player(replay: &Replay, bags: Vec<Bag>) -> Result<Player, Ended> {
-    let mut player = Player::new(bags)
-        .exclude(&replay.exclude)
-        .start_offset(replay.start_offset)
-        .order(replay.order.into())
-        .time_base(replay.time_base.into())
+    let mut player = replay
+        .selection
+        .player(bags)?
+        .order(replay.order)
+        .time_base(replay.time_base)
         .rate(replay.rate)
         .delay(replay.delay);
-    if !replay.topics.is_empty() {
-        player = player.topics(&replay.topics);
-    }
-    for (from, to) in &replay.remap {
-        player = player.remap(from, to);
-    }
-    if let Some(duration) = replay.playback_duration {
-        player = player.end_offset(replay.start_offset + duration);
-    }
     if let Some(hertz) = replay.clock {
         player = player.clock(Duration::from_secs_f64(1.0 / hertz));
     }
@@ -220,6 +220,12 @@ fn player(replay: &Replay, bags: Vec<Bag>) -> Result<Player, Ended> {
         for (topic, qos) in ringspin_bag::qos_overrides(path).map_err(unusable)? {
             player = player.qos(topic, qos);
         }
+    }
+    if replay.allow_evolution {
+        player = player.allow_evolution();
+    }
+    if replay.repeat {
+        player = player.repeat();
     }
     match replay.service_requests {
         true => Ok(player.service_requests()),
@@ -239,6 +245,9 @@ fn recorder(
     let mut recorder = Recorder::new(writer).raw_topics(player.raw_topics());
     if !replay.record_topics.is_empty() {
         recorder = recorder.topics(&replay.record_topics);
+    }
+    if replay.include_hidden_topics {
+        recorder = recorder.include_hidden();
     }
     Ok(Some((recorder.add_to(graph, types)?, recording)))
 }
@@ -261,6 +270,10 @@ fn mode(replay: &Replay) -> Result<Mode, Ended> {
             "`--rate` is for the live modes: the deterministic mode replays as fast as callbacks \
              allow; leave it out, or set RINGSPIN_MODE=single",
         )),
+        Mode::Deterministic(_) if replay.repeat || replay.start_paused => Err(unusable(
+            "`--loop` and `--start-paused` are for the live modes: the deterministic mode waits \
+             for no time; leave them out, or set RINGSPIN_MODE=single",
+        )),
         Mode::Deterministic(_) => Ok(mode),
         _ if replay.verify => Err(unusable(
             "`--verify` compares deterministic runs; set RINGSPIN_MODE=deterministic, or leave it \
@@ -277,7 +290,7 @@ fn times<'a>(
     player: &Player,
     types: &MessageTypes,
 ) -> Result<Job<'a, Handles>, Ended> {
-    let start = player.start_time(types).map_err(unusable)?;
+    let start = player.start_time(types).map_err(damaged_or_unusable)?;
     Ok(job.simulate(|simulation| {
         let length = simulation.end.map(|end| end - simulation.start);
         simulation.start = start.unwrap_or(simulation.start);
@@ -309,12 +322,9 @@ struct Progress {
 
 impl Progress {
     fn new(bags: &[Bag], replay: &Replay) -> Self {
-        let is_played = |name: &String| {
-            (replay.topics.is_empty() || replay.topics.contains(name))
-                && !replay.exclude.contains(name)
-        };
         let counts = bags.iter().flat_map(|bag| bag.topics().iter().zip(bag.message_counts()));
-        let messages = counts.filter(|(topic, _)| is_played(&topic.name)).map(|(_, n)| n).sum();
+        let messages =
+            counts.filter(|(topic, _)| replay.selection.has(&topic.name)).map(|(_, n)| n).sum();
         let runs = if replay.verify { u64::from(replay.runs) } else { 1 };
         let style = "{wide_bar} {human_pos}/{human_len} messages, {per_sec}, {eta} left";
         let style = ProgressStyle::with_template(style).expect("the template is well formed");

@@ -1,9 +1,10 @@
-//! The command line: what it prints, and its exit codes.
+//! The command line: its output and its exit codes.
 
 #[path = "../../simulation/tests/jobs/registry.rs"]
 mod registry;
 
 use registry::{PAIR, registry};
+use ringspin_cli::Program;
 use ringspin_executor::{Context, Digest, DigestHasher, Message, QoS};
 use ringspin_simulation::Registry;
 use std::path::PathBuf;
@@ -29,20 +30,20 @@ impl Folder {
         std::fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// Runs a command line, in which `$` is the folder, which it is in what is printed, too.
-    fn run(&self, registry: &Registry, line: &str) -> (u8, String, String) {
+    /// Runs a command line, in which `$` is the folder, as in the output.
+    fn run(&self, program: &Program, line: &str) -> (u8, String, String) {
         let folder = format!("{}/", self.0.path().display());
         let args = line.split_whitespace().map(|word| word.replace('$', &folder));
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let args = ["program".to_owned()].into_iter().chain(args);
-        let code = ringspin_cli::run_from(registry, args, &mut out, &mut err);
+        let code = program.run_from(args, &mut out, &mut err);
         let text = |bytes| String::from_utf8(bytes).unwrap().replace(&folder, "$");
         (code, text(out), text(err))
     }
 }
 
 fn run(text: &str, line: &str) -> (u8, String, String) {
-    Folder::new(text).run(&registry(), line)
+    Folder::new(text).run(&Program::new(registry()), line)
 }
 
 const SECOND: &str = "for = \"1 s\"\n";
@@ -109,10 +110,10 @@ fn a_failure_is_one_and_what_cannot_run_is_two() {
 
 #[test]
 fn a_builder_that_panics_makes_every_command_unusable_and_names_the_line() {
-    let registry = Registry::new().node("camera", |_, _| panic!("no camera"));
+    let program = Program::new(Registry::new().node("camera", |_, _| panic!("no camera")));
     for command in ["run", "verify", "explore", "check"] {
         let folder = Folder::new(&format!("{SECOND}[[node]]\ntype = \"camera\""));
-        let (code, _, err) = folder.run(&registry, &format!("{command} $job.toml"));
+        let (code, _, err) = folder.run(&program, &format!("{command} $job.toml"));
         let expected = "$job.toml:3: failed to build node /camera: it panicked: no camera\n";
         assert_eq!((code, &*err), (2, expected), "{command}");
     }
@@ -125,7 +126,7 @@ fn help_is_no_error_and_names_the_exit_codes() {
     assert!(out.contains("  124  the watchdog found"), "{out}");
     let (code, out, _) = run("", "nodes");
     assert_eq!((code, &*out), (0, "idle\nlistener\ntalker\n"));
-    let twice = registry().node("talker", |_, _| Ok(()));
+    let twice = Program::new(registry().node("talker", |_, _| Ok(())));
     let (code, _, err) = Folder::new("").run(&twice, "nodes");
     assert_eq!(code, 2);
     assert!(err.starts_with("node type `talker` is registered twice"), "{err}");
@@ -135,7 +136,7 @@ fn help_is_no_error_and_names_the_exit_codes() {
 fn certificates_and_traces_go_to_files_or_the_output() {
     let folder = Folder::new(&format!("{SECOND}{PAIR}"));
     let line = "run $job.toml --seed 5 --certificate $c.json --trace $trace";
-    let (code, out, err) = folder.run(&registry(), line);
+    let (code, out, err) = folder.run(&Program::new(registry()), line);
     assert_eq!((code, &*err), (0, ""));
     let certificate: serde_json::Value = serde_json::from_str(&folder.read("c.json")).unwrap();
     assert_eq!(certificate["seed"], 5);
@@ -147,17 +148,17 @@ fn certificates_and_traces_go_to_files_or_the_output() {
     let second = "0.100000000 s /listener `subscription /chatter` on message 0 of /talker";
     assert_eq!(lines[1], second);
 
-    let (code, out, _) = folder.run(&registry(), "run $job.toml --certificate -");
+    let (code, out, _) = folder.run(&Program::new(registry()), "run $job.toml --certificate -");
     let certificate: serde_json::Value = serde_json::from_str(&out).expect("nothing else");
     assert_eq!((code, &certificate["dispatches"]), (0, &20.into()));
-    let (_, out, _) = folder.run(&registry(), "run $job.toml --trace -");
+    let (_, out, _) = folder.run(&Program::new(registry()), "run $job.toml --trace -");
     assert_eq!(out, trace);
 }
 
 #[test]
 fn a_failed_run_has_a_certificate_too() {
     let folder = Folder::new(&format!("{SECOND}{PAIR}parameters = {{ fail_at = 4 }}"));
-    let (code, ..) = folder.run(&registry(), "run $job.toml --certificate $c.json");
+    let (code, ..) = folder.run(&Program::new(registry()), "run $job.toml --certificate $c.json");
     assert_eq!(code, 1);
     assert!(folder.read("c.json").contains("that is one too many"));
 }
@@ -196,6 +197,7 @@ fn verify_compares_runs() {
         node.create_timer(Duration::from_millis(500), |_: &mut i32, _| {})?;
         Ok(())
     });
+    let fickle = Program::new(fickle);
     let folder = Folder::new(&format!("{SECOND}[[node]]\ntype = \"fickle\""));
     let (code, out, err) = folder.run(&fickle, "verify $job.toml");
     assert_eq!((code, &*out), (1, ""));
@@ -240,18 +242,18 @@ type = \"judge\"
 fn explore_finds_an_order_and_prints_the_command_that_repeats_it() {
     let folder = Folder::new(&format!("{RACE}parameters = {{ picky = true }}"));
     let line = "explore $job.toml --seed 3 --seeds 0..100 --threads 2 --ros-args -p x:='1_2'";
-    let (code, out, err) = folder.run(&race(), line);
+    let (code, out, err) = folder.run(&Program::new(race()), line);
     assert_eq!((code, &*out), (1, ""));
     assert!(err.contains("b was twice in a row"), "{err}");
     assert!(!err.contains("RINGSPIN_SCHEDULE"), "{err}");
     let again = err.trim_end().rsplit_once("to see it again: program ").expect(&err).1;
-    assert!(again.starts_with("run $job.toml --seed 3 --schedule 't0."), "{again}");
+    assert!(again.starts_with("run $job.toml --seed 3 --schedule 'p0."), "{again}");
     let again = shlex::split(&again.replace('$', "DOLLAR")).unwrap().join(" ");
-    let (code, _, err) = folder.run(&race(), &again.replace("DOLLAR", "$"));
+    let (code, _, err) = folder.run(&Program::new(race()), &again.replace("DOLLAR", "$"));
     assert_eq!(code, 1);
-    assert!(err.contains(" before /a `timer 100ms`\n"), "{err}");
+    assert!(err.contains("/a `timer 100ms` only after /b `timer 100ms`\n"), "{err}");
     assert!(err.contains("b was twice in a row"), "{err}");
-    let (code, ..) = folder.run(&race(), "run $job.toml");
+    let (code, ..) = folder.run(&Program::new(race()), "run $job.toml");
     assert_eq!(code, 0, "not in the default order");
 }
 
@@ -294,14 +296,15 @@ fn explore_finds_the_order_in_which_a_digest_or_a_drop_panics() {
             node.create_subscription("ticks", QoS::keep_last(8), hear)?;
             Ok(())
         });
+        let program = Program::new(registry);
         let folder = Folder::new(&RACE.replace("judge", "touchy"));
-        let (code, ..) = folder.run(&registry, "run $job.toml");
+        let (code, ..) = folder.run(&program, "run $job.toml");
         assert_eq!(code, 0, "{method}: not in the default order");
-        let (code, out, err) = folder.run(&registry, "explore $job.toml --seeds 0..100");
+        let (code, out, err) = folder.run(&program, "explore $job.toml --seeds 0..100");
         assert_eq!((code, &*out), (1, ""), "{method}");
         assert!(err.contains(said), "{method}: {err}");
         let again = err.trim_end().rsplit_once("to see it again: program ").expect(&err).1;
-        let (code, _, err) = folder.run(&registry, &again.replace('\'', ""));
+        let (code, _, err) = folder.run(&program, &again.replace('\'', ""));
         assert_eq!(code, 1, "{method}");
         assert!(err.contains(said), "{method}: {err}");
     }
@@ -318,9 +321,10 @@ fn explore_reports_a_builder_that_panics_in_a_later_run() {
             place.create_node(graph, ())?;
             Ok(())
         });
+        let program = Program::new(registry);
         let folder = Folder::new(&RACE.replace("judge", "fragile"));
         let line = "explore $job.toml --seeds 0..20 --threads 2";
-        let (code, out, err) = folder.run(&registry, line);
+        let (code, out, err) = folder.run(&program, line);
         assert_eq!((code, &*out), (expected, ""), "{panics_at}: {err}");
         let said = "failed to build node /fragile: it panicked: no more nodes";
         assert!(err.contains(&format!("$job.toml:7: {said}")), "{panics_at}: {err}");
@@ -331,7 +335,7 @@ fn explore_reports_a_builder_that_panics_in_a_later_run() {
 fn explore_that_finds_nothing_says_how_much_it_saw() {
     for order in ["shuffle", "pct:2", "shuffle --jitter 1ms"] {
         let line = format!("explore $job.toml --seeds 10..30 --order {order}");
-        let (code, out, err) = Folder::new(RACE).run(&race(), &line);
+        let (code, out, err) = Folder::new(RACE).run(&Program::new(race()), &line);
         assert_eq!((code, &*err), (0, ""));
         let start = "$job.toml: 20 runs, ";
         let end = " of them in another order than by default, and none failed\n";
@@ -346,7 +350,7 @@ fn a_schedule_replaces_ties_and_jitter() {
     let folder = Folder::new(&text);
     let certificate = |line: &str| {
         let line = format!("run $job.toml --certificate - {line}");
-        let (code, out, err) = folder.run(&race(), &line);
+        let (code, out, err) = folder.run(&Program::new(race()), &line);
         assert_eq!((code, &*err), (0, ""));
         serde_json::from_str::<serde_json::Value>(&out).unwrap()
     };
@@ -356,7 +360,8 @@ fn a_schedule_replaces_ties_and_jitter() {
     let again = certificate(&format!("--schedule {}", plain["schedule"].as_str().unwrap()));
     assert_eq!(again["digest"], plain["digest"]);
     assert_eq!(again["schedule"], plain["schedule"]);
-    let (code, _, err) = folder.run(&race(), "run $job.toml --schedule t0.1:0>1,t900:5>77");
+    let (code, _, err) =
+        folder.run(&Program::new(race()), "run $job.toml --schedule t0.1:0>1,t900:5>77");
     assert_eq!(code, 2);
     let stale = "$job.toml: failed to apply these entries of the schedule: t900:5>77; ";
     assert!(err.starts_with(stale), "{err}");
@@ -368,7 +373,7 @@ fn a_schedule_replaces_ties_and_jitter() {
 }
 
 #[test]
-fn explore_finds_a_seed_on_virtual_cores_and_prints_the_command_that_repeats_it() {
+fn explore_finds_losses_on_virtual_cores_and_prints_the_command_that_repeats_them() {
     let lossy = Registry::new()
         .node("a", |graph, place| {
             let node = place.create_node(graph, 0u32)?;
@@ -393,15 +398,16 @@ fn explore_finds_a_seed_on_virtual_cores_and_prints_the_command_that_repeats_it(
         [[node]]\ntype = \"a\"\n[[node]]\ntype = \"judge\"\n\
         [[link]]\ntopic = \"/ticks\"\nloss = 0.15\n\
         [[execution]]\nnode = \"/judge\"\nduration = \"10 ms\"\n";
+    let lossy = Program::new(lossy);
     let folder = Folder::new(text);
     for order in ["default", "shuffle", "pct:2"] {
         let line = format!("explore $job.toml --seeds 100..2000 --order {order}");
         let (code, out, err) = folder.run(&lossy, &line);
         assert_eq!((code, &*out), (1, ""), "{err}");
-        assert!(err.contains("none is needed"), "{err}");
-        assert!(err.contains("for delays, losses, durations and the nodes' random"), "{err}");
+        assert!(err.contains("of /a on /ticks lost for /judge `subscription /ticks`"), "{err}");
         let again = err.trim_end().rsplit_once("to see it again: program ").expect(&err).1;
-        assert!(again.starts_with("run $job.toml --schedule 's"), "{again}");
+        let losses = again.strip_prefix("run $job.toml --schedule 'l").expect(&err);
+        assert_eq!(losses.matches(",l").count(), 2, "three losses: {err}");
         let (code, _, err) = folder.run(&lossy, &again.replace('\'', ""));
         assert_eq!(code, 1);
         assert!(err.contains("three were lost"), "{err}");

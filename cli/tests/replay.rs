@@ -53,7 +53,7 @@ fn recordings_of_two_replays_are_equal_byte_for_byte() {
 #[test]
 fn a_part_of_the_recording_is_played_under_other_names() {
     let drive = Drive::new(10);
-    let line = "replay $drive --record $out --remap /number:=/played --start-offset 3s \
+    let line = "replay $drive --record $out --remap number:=played --start-offset 3s \
         --playback-duration 4s";
     let (code, _, err) = drive.run(line);
     assert_eq!((code, &*err), (0, ""));
@@ -61,8 +61,12 @@ fn a_part_of_the_recording_is_played_under_other_names() {
     assert_eq!(out.topic("/number").map(|id| out.message_counts()[id.0]), Some(0));
     let expected: Vec<_> = (3..=7).map(|n| (second(n), n as i32)).collect();
     assert_eq!(numbers(&out, "/played"), expected);
-    let (code, out, _) = drive.run("replay $drive --exclude /number");
+    let (code, out, _) = drive.run("replay $drive --exclude number");
     assert!(code == 0 && out.contains("\n  0 messages played\n"), "{out}");
+    // Rules of ROS rename the topics of nodes and player alike, and once.
+    let line = "replay $drive --ros-args -r number:=/n -r /n:=/other";
+    let (code, out, err) = drive.run(line);
+    assert!((code, &*err) == (0, "") && out.starts_with("$drive: 10 dispatches"), "{out}{err}");
     let (code, _, err) = drive.run("replay $drive --topics /numbr");
     assert!(code == 2 && err.contains("/numbr") && err.contains("/number"), "{err}");
 }
@@ -179,4 +183,70 @@ fn order_and_times_are_those_that_are_chosen() {
     assert_eq!(played("", "a"), at([3, 4, 5], [0, 1, 2]));
     assert_eq!(played("--order publish", "b"), at([3, 5, 5], [0, 2, 1]));
     assert_eq!(played("--time-base publish", "c"), at([0, 1, 2], [0, 2, 1]));
+}
+
+#[test]
+fn damaged_recording_ends_with_one() {
+    let drive = Drive::new(5);
+    let path = drive.path("drive/metadata.yaml");
+    let metadata = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, metadata.replace("message_count: 5", "message_count: 6")).unwrap();
+    for line in ["replay $drive", "replay $drive --verify", "replay $drive --clock --settle 1s"] {
+        let (code, _, err) = drive.run(line);
+        assert_eq!(code, 1, "{line}: {err}");
+        assert!(err.contains("metadata.yaml has 6 messages of topic /number, but 5 were"), "{err}");
+    }
+    std::fs::write(&path, metadata).unwrap();
+    // A bit of the first chunk.
+    let path = drive.path("drive/drive_0.mcap");
+    let mut bytes = std::fs::read(&path).unwrap();
+    let time = START.as_nanos().to_le_bytes();
+    let at = bytes.windows(8).position(|bytes| bytes == time).unwrap();
+    bytes[at + 16] ^= 1;
+    std::fs::write(&path, bytes).unwrap();
+    let (code, _, err) = drive.run("replay $drive");
+    assert!(code == 1 && err.contains("drive_0.mcap: damaged at byte "), "{code} {err}");
+}
+
+#[test]
+fn options_of_rosbag2_are_taken_or_refused_by_name() {
+    let drive = Drive::new(10);
+    let played = |options: &str| {
+        let (code, out, err) = drive.run(&format!("replay $drive {options}"));
+        assert_eq!((code, &*err), (0, ""), "{options}");
+        out.lines().nth(1).unwrap().to_owned()
+    };
+    // Numbers without a unit are seconds.
+    assert_eq!(played("--start-offset 2.5 --playback-duration 4"), "  4 messages played");
+    assert_eq!(played("--start-offset 2s --playback-duration 4000ms"), "  5 messages played");
+    assert_eq!(played("--playback-until-sec 1700000002.5"), "  3 messages played");
+    // Each message of the clock counts.
+    assert_eq!(played("--clock 2"), "  29 messages played");
+    assert_eq!(played("--regex /n.*r"), "  10 messages played");
+    assert_eq!(played("--exclude-regex .*umbe.*"), "  0 messages played");
+    assert_eq!(played("--exclude-regex umbe"), "  10 messages played");
+    for (line, part) in [
+        ("replay --clock $drive", "recordings come before `--clock`"),
+        ("replay $drive --regex umber", "no name matches `^(?:umber)$`; the recording has /number"),
+        ("replay $drive --regex [", "unclosed character class"),
+        ("replay $drive --start-paused", "are for the live modes"),
+        ("replay $drive --storage mcap", "`--storage` of `ros2 bag` is not offered; leave it out"),
+        ("bag reindex $drive", "`reindex` of `ros2 bag` is not offered; use `bag recover`"),
+        ("replay $drive --playback-until 7", "use a later `--playback-until`"),
+        ("play $drive", "use `replay BAG`"),
+    ] {
+        let (code, _, err) = drive.run(line);
+        assert!(code == 2 && err.contains(part), "{line}: {err}");
+    }
+}
+
+#[test]
+fn hidden_topics_are_recorded_or_named() {
+    let drive = Drive::new(2);
+    let line = "replay $drive --remap number:=/add/_service_event --record";
+    let (code, out, err) = drive.run(&format!("{line} $a"));
+    assert_eq!((code, &*err), (0, ""));
+    assert!(out.contains("  /add/_service_event was not recorded: it is hidden"), "{out}");
+    let (_, out, _) = drive.run(&format!("{line} $b --include-hidden-topics"));
+    assert!(out.contains("  2 messages recorded") && !out.contains("hidden"), "{out}");
 }

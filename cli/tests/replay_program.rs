@@ -4,7 +4,8 @@
 mod drive;
 
 use drive::{Drive, program};
-use std::process::{Command, ExitCode};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, ExitCode, Stdio};
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
@@ -17,6 +18,7 @@ fn main() -> ExitCode {
             verify_compares_recordings_of_fresh_processes();
             live_replay_is_paced_and_recorded();
             exit_codes_of_live_replays_are_those_of_their_nodes();
+            a_paused_replay_starts_with_enter_and_a_repeated_one_begins_again();
             println!("test result: ok");
             ExitCode::SUCCESS
         }
@@ -51,15 +53,13 @@ fn live_replay_is_paced_and_recorded() {
         let line = "replay $drive --record $out --rate 20 --settle 2s";
         let (code, text) = start(&drive, mode, line);
         assert_eq!(code, 0, "{mode}: {text}");
-        assert!(
-            text.starts_with("$drive: live for ") && text.contains("3 messages played"),
-            "{text}"
-        );
+        // Two seconds at twenty times the speed, and the time to settle. The recording may be
+        // shorter than its part: on a busy machine the first message is received late.
+        let live = text.strip_prefix("$drive: live for ").and_then(|text| text.split_once("s\n"));
+        let (seconds, _) = live.unwrap_or_else(|| panic!("{mode}: {text}"));
+        assert!(seconds.parse::<f64>().unwrap() >= 2.1, "{mode}: {text}");
+        assert!(text.contains("3 messages played"), "{mode}: {text}");
         assert!(text.contains("6 messages recorded in $out"), "{mode}: {text}");
-        // Two seconds at twenty times the speed, whatever the machine does besides.
-        let out = drive.bag("out");
-        let length = out.duration();
-        assert!(length.as_millis() >= 90, "{mode}: {length:?}");
         let (code, text) = start(&drive, mode, "replay $drive --verify");
         assert!(code == 2 && text.contains("RINGSPIN_MODE=deterministic"), "{mode}: {text}");
     }
@@ -76,4 +76,26 @@ fn exit_codes_of_live_replays_are_those_of_their_nodes() {
         let (code, text) = start(&drive, "single", line);
         assert!(code == expected && text.contains(part), "{node}: {code} {text}");
     }
+}
+
+fn a_paused_replay_starts_with_enter_and_a_repeated_one_begins_again() {
+    let drive = Drive::new(1);
+    // The node ends the run at the fourth message, which is of the fourth lap.
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.env("RINGSPIN_MODE", "single").stdin(Stdio::piped()).stdout(Stdio::piped());
+    let words = drive.words("replay $drive --start-paused --loop --job $job.toml");
+    std::fs::write(drive.path("job.toml"), "endless = true\n[[node]]\ntype = \"fourth\"\n")
+        .unwrap();
+    let mut replay = command.args(words).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    let mut errors = BufReader::new(replay.stderr.take().unwrap());
+    errors.read_line(&mut line).unwrap();
+    assert_eq!(line, "paused: press Enter to start\n");
+    assert!(replay.try_wait().unwrap().is_none(), "it has not waited");
+    replay.stdin.take().unwrap().write_all(b"\n").unwrap();
+    let output = replay.wait_with_output().unwrap();
+    let text = drive.text(output.stdout);
+    assert!(output.status.code() == Some(7) && text.contains("exit code 7"), "{text}");
+    let (code, text) = start(&drive, "", "replay $drive --loop");
+    assert!(code == 2 && text.contains("set RINGSPIN_MODE=single"), "{text}");
 }

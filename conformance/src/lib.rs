@@ -1,5 +1,9 @@
 //! Workloads with known results, which test the deterministic mode.
 //!
+//! No application depends on this member. It is a library, not only a test program, because its
+//! tests run the workloads in one process, and the commands of `reference-system` run the same ones
+//! from a release build on another machine, where there is no cargo.
+//!
 //! | module | content |
 //! |---|---|
 //! | [`determinism`] | the synthetic determinism benchmark of RSLCPP, with its published result |
@@ -14,5 +18,3 @@
 pub mod determinism;
 pub mod random_graph;
 mod sleep;
-
-pub use sleep::sleep_up_to;

@@ -130,7 +130,7 @@ impl RandomGraph {
     /// Declares its nodes.
     ///
     /// # Errors
-    /// An error only if `graph` already has nodes of the same names, or its executor is gone.
+    /// An error only if `graph` already has nodes of the same names, or its executor was dropped.
     pub fn build(&self, graph: &Graph) -> Result<Handles, BoxError> {
         nodes::build(&self.spec, graph, self.simulation.start, self.horizon())
     }
@@ -176,7 +176,8 @@ impl RandomGraph {
             && !self
                 .simulation
                 .links
-                .get()
+                .as_deref()
+                .and_then(|model| model.downcast())
                 .is_some_and(|links: &Links| links.rules.iter().any(doubled))
     }
 }

@@ -11,7 +11,7 @@ const SLEEP_MIN: Duration = Duration::from_micros(50);
 /// Waits for a random part of `max` in real time; returns at once if `max` is zero.
 ///
 /// Seeded from the operating system on purpose: no two runs wait alike.
-pub fn sleep_up_to(max: Duration) {
+pub(crate) fn sleep_up_to(max: Duration) {
     if max.is_zero() {
         return;
     }

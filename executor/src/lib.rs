@@ -7,152 +7,87 @@
 
 #![forbid(unsafe_code)]
 
-pub mod action;
-pub mod arguments;
-mod calls;
-mod change;
-mod clock_watch;
-mod collector;
-mod context;
-mod control;
-mod counters;
-mod create_node;
-mod deadline;
-mod deadlines;
-mod departure;
-pub mod digest;
-mod directory;
-mod endpoints;
-mod entity;
-mod escape;
-mod event;
-mod event_loop;
-mod given_arguments;
-mod graph;
-mod guard_condition;
-mod info;
-mod input;
-mod internal_topic;
-pub mod lifecycle;
-mod live_input;
-mod liveliness;
-mod lock;
-mod message;
-mod message_times;
-mod middleware;
-pub mod name;
-mod node;
-mod notifier;
-mod owner_thread;
-pub mod parameter;
-mod parameter_value;
-mod picker;
-mod qos;
-mod qos_events;
-mod random;
-mod ready;
-mod reentrant;
-mod registration;
-mod remains;
-mod remote;
-mod ros_clock;
-mod route;
-mod service;
-mod shared_list;
-mod sim_network;
-mod sim_time;
-mod stop;
-mod synchronize;
-mod table;
-mod task;
-mod time;
-mod timer;
-mod timers;
-mod topic;
-mod worker;
+mod base;
+mod delivery;
+mod features;
+mod running;
 
-pub use action::{
-    Action, ActionClient, ActionClientOptions, ActionServer, ActionServerOptions, CancelResponse,
-    ClientGoal, CreateActionClientError, CreateActionServerError, GoalCallbacks, GoalError,
-    GoalHandle, GoalId, GoalOutcome, GoalRefused, GoalResponse, GoalStatus, SendGoalError,
+pub use base::arguments::{Arguments, LogLevel};
+pub use base::digest::{Digest, DigestHasher};
+pub use base::error::{Error, ErrorKind, Result};
+pub use base::escape::{BoxError, catch_panic, error_message, panic_message};
+pub use base::event::{
+    CallbackId, Completion, Dispatch, EventId, EventOrigin, GraphChange, LoopId, Recorder, SourceId,
 };
-pub use arguments::{Arguments, ArgumentsError, LogLevel};
-pub use collector::Collector;
-pub use context::Context;
-pub use control::{
-    CallbackStatistics, Cause, Failure, FailurePolicy, Statistics, WorkerStatistics,
-};
-pub use digest::{Digest, DigestHasher};
-pub use endpoints::Subscription;
-pub use escape::{BoxError, catch_panic, error_message, panic_message};
-pub use event::{
-    CallbackId, Completion, Dispatch, EventId, GraphChange, LoopId, Recorder, SourceId,
-};
-pub use event_loop::CallbackResult;
-pub use graph::{
-    AddError, AddInputError, CreateGroupError, CreateNodeError, CreatePublisherError,
-    CreateSubscriptionError, CreateTimerError, DepthError, FreezeError, Frozen, FrozenError, Graph,
-    IncompatibleQosError, InterceptError, LatePlace, LatePlacement, MiddlewareError, Monitor, Plan,
-    ReadyOrder, SetDeadlineError, SetPriorityError, TimeSource, TooLargeError, TypeMismatchError,
-};
-pub use guard_condition::GuardCondition;
-pub use info::{CallbackInfo, ClientInfo, GraphInfo, LoopInfo, ServiceInfo, TopicInfo};
-pub use input::{Delivery, ExternalInput, NamedInput};
-pub use lifecycle::{
-    CreateLifecycleError, Lifecycle, LifecycleBuilder, LifecyclePublisher, LifecycleState,
-    Transition,
-};
-pub use message::Message;
-pub use message_times::MessageTimes;
-pub use middleware::{
-    AnnouncedService, Middleware, MiddlewareService, RemoteClient, RemoteNode, RemoteResponder,
-    RemoteServer, Sent, ServiceTypes, SetMiddlewareError, TypeName,
-};
-pub use name::NameError;
-pub use node::Node;
-pub use owner_thread::ForeignEvent;
-pub use parameter::{
-    DeclareError, NotDeclaredError, PARAMETER_CHANGES_MAX, Parameter, ParameterBuilder,
-    ParameterCallback, ParameterChange, ParameterClient, ParameterDescriptor, ParameterError,
-    ParameterInfo, ParameterRange, ParameterType, ParameterValue, ParameterValueError,
-    ParameterVariant, Ranged, SetParametersError,
-};
-pub use picker::Picker;
-pub use qos::{
+pub use base::info::{CallbackInfo, ClientInfo, GraphInfo, LoopInfo, ServiceInfo, TopicInfo};
+pub use base::message_times::MessageTimes;
+pub use base::owner_thread::ForeignEvent;
+pub use base::qos::{
     Durability, History, Incompatibility, IncompatiblePeer, Liveliness, QoS, QosPolicy, Reliability,
 };
-pub use qos_events::{
-    DeadlineMissed, IncompatibleQos, LivelinessChanged, LivelinessLost, Matched, MessageLost,
-    PublisherEvents, SubscriptionEvents,
+pub use base::ros_clock::RosClock;
+pub use base::stop::{StopHandle, WorkerThread, running_node};
+pub use base::table::{Table, TableKey};
+pub use base::time::{Clock, LiveClock, NodeClock, SimClock, Time};
+pub use base::{arguments, digest, name};
+pub use delivery::causal_stamps::{CausalStamp, CausalStamps, StampHop, StepId};
+pub use delivery::context::Context;
+pub use delivery::control::{
+    CallbackStatistics, Cause, Failure, FailurePolicy, Statistics, WorkerStatistics,
 };
-pub use rand_core;
-pub use random::{CreateRandomError, NodeRandom, SeedError};
-pub use reentrant::{ReentrantError, ReentrantGroup};
-pub use remote::{
+pub use delivery::input::{Delivery, ExternalInput, NamedInput};
+pub use delivery::message::Message;
+pub use delivery::remote::{
     RemoteEvent, RemoteEventKind, RemoteEvents, RemoteNotifier, RemotePublisher, RemoteStatus,
     RemoteSubscription,
 };
-pub use ringspin_derive::Digest;
-pub use ringspin_ringbuf::WaitStrategy;
-pub use ringspin_ringbuf::wait;
-pub use ros_clock::RosClock;
-pub use service::{
-    CALL_BY_VALUE_MAX, CallAndWaitError, CallError, CallFuture, CallRefusal, CallRefused, Client,
-    CreateClientError, CreateServiceError, Reply, RequestError, Responder, Service,
-};
-pub use sim_network::{DeliveryOutcome, Direct, InFlight, Network, Scope, SimNetwork};
-pub use stop::{StopError, StopHandle, WorkerThread, running_node};
-pub use synchronize::{
-    Accumulate, ApproximateTime, Cached, ExactTime, Input, Inputs, Kind, Latest, New, Optional,
-    Policy, PolicyError, Required, RequiredInputs, Stamped, StampedInputs, SynchronizeError,
-    SynchronizedSubscription, Trigger,
-};
-pub use table::{Table, TableKey};
-pub use task::{Interval, MessageStream, StateAccess, Task, Tick};
-pub use time::{Clock, LiveClock, NodeClock, SimClock, Time};
-pub use timer::{PeriodError, Timer};
-pub use topic::{
+pub use delivery::sim_network::{DeliveryOutcome, Direct, InFlight, Network, Scope, SimNetwork};
+pub use delivery::timer::Timer;
+pub use delivery::topic::{
     BY_VALUE_MAX, HeldMessages, Loan, LoanError, OutOfSlots, PublishError, Publisher,
     ReturnedMessage, Verdict,
 };
-pub use worker::{ReadyEvent, Worker};
+pub use features::action::{
+    Action, ActionClient, ActionClientOptions, ActionServer, ActionServerOptions, CancelResponse,
+    ClientGoal, GoalCallbacks, GoalError, GoalHandle, GoalId, GoalOutcome, GoalRefused,
+    GoalResponse, GoalStatus, SendGoalError,
+};
+pub use features::endpoints::{Collector, Subscription};
+pub use features::guard_condition::GuardCondition;
+pub use features::lifecycle::{
+    Lifecycle, LifecycleBuilder, LifecyclePublisher, LifecycleState, Transition,
+};
+pub use features::middleware::{
+    AnnouncedService, Middleware, MiddlewareService, RemoteClient, RemoteNode, RemoteResponder,
+    RemoteServer, Sent, ServiceTypes, TypeName,
+};
+pub use features::parameter::{
+    PARAMETER_CHANGES_MAX, Parameter, ParameterBuilder, ParameterCallback, ParameterChange,
+    ParameterClient, ParameterDescriptor, ParameterEventKind, ParameterInfo, ParameterRange,
+    ParameterType, ParameterValue, ParameterVariant, Ranged,
+};
+pub use features::qos_events::{
+    DeadlineMissed, IncompatibleQos, LivelinessChanged, LivelinessLost, Matched, MessageLost,
+    PublisherEvents, SubscriptionEvents,
+};
+pub use features::random::NodeRandom;
+pub use features::reentrant::ReentrantGroup;
+pub use features::service::{
+    CALL_BY_VALUE_MAX, CallError, CallFuture, CallRefused, Client, Reply, Responder, Service,
+};
+pub use features::synchronize::{
+    ApproximateTime, Cached, ExactTime, Input, Inputs, Kind, Latest, New, Optional, Policy,
+    Required, Stamped, StampedInputs, SynchronizedSubscription, Trigger,
+};
+pub use features::task::{Interval, MessageStream, StateAccess, Task, Tick};
+pub use features::{action, lifecycle, parameter};
+pub use rand_core;
+pub use ringspin_derive::Digest;
+pub use ringspin_ringbuf::{WaitStrategy, wait};
+pub use running::event_loop::CallbackResult;
+pub use running::graph::{
+    Frozen, Graph, LatePlace, LatePlacement, Monitor, Plan, ReadyOrder, TimeSource,
+};
+pub use running::node::Node;
+pub use running::picker::Picker;
+pub use running::worker::{ReadyEvent, Worker};

@@ -11,7 +11,11 @@
 //! | `model` | runs a model, counts its schedules, runs its mutants |
 //! | `mutant` | weakens the ordering under test |
 //! | `models` | the models, one module per module of `ringbuf` |
-//! | `shared` | scaffolding that the Shuttle tests use, too |
+//! | `rings` | the modules of `ringbuf`, compiled for loom |
+//! | `once` | for `ringbuf/src/sync.rs`: an `OnceLock` on loom's atomics |
+//! | `process` | runs a test once more, with a mutant |
+//! | `changing` | a worker whose event sources are added and removed while it runs |
+//! | `worker` | a worker that dispatches and sleeps, and its subscriptions |
 //! | `coverage` | no ordering without a model that needs it |
 //!
 //! To list the models that need a given ordering:
@@ -29,6 +33,8 @@
 extern crate alloc;
 
 #[cfg(test)]
+mod changing;
+#[cfg(test)]
 mod coverage;
 #[cfg(test)]
 mod model;
@@ -37,9 +43,13 @@ mod models;
 #[cfg(test)]
 mod mutant;
 #[cfg(test)]
-mod shared;
+mod once;
+#[cfg(test)]
+mod process;
+#[cfg(test)]
+mod rings;
+#[cfg(test)]
+mod worker;
 
 #[cfg(test)]
-use loom as checker;
-#[cfg(test)]
-use shared::{once, rings::*};
+use rings::*;

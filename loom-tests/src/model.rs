@@ -5,7 +5,7 @@
 //! space wait for each other there: two at once take as long as one after the other.
 
 use crate::mutant;
-use crate::shared::process::{self, test_name};
+use crate::process::{self, test_name};
 use loom::sync::atomic::Ordering;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -102,7 +102,7 @@ fn demand_failure(test: &str, mutant: &str) {
     assert!(!gave_up, "the mutant {mutant} was not refuted: {reason}");
 }
 
-/// A variable without synchronisation of its own: loom fails the model when two threads use it
+/// A variable without further synchronisation: loom fails the model when two threads use it
 /// unordered.
 pub(crate) struct Plain<T>(loom::cell::UnsafeCell<T>);
 
@@ -164,7 +164,7 @@ mod tests {
         assert!(refusal.is_none_or(|reason| reason.contains("was not refuted")));
     }
 
-    /// The message with which `check` fails. A process of its own only runs it.
+    /// The message with which `check` fails. A child process only runs it.
     fn refusal_by(check: fn()) -> Option<String> {
         if mutant::is_delegated() {
             check();

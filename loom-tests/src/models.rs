@@ -11,7 +11,7 @@ mod changes;
 mod counter;
 mod inbox;
 mod keep_last;
-mod keep_last_static;
+mod list;
 mod multiplexer;
 mod notifier;
 mod pool;

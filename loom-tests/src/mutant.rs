@@ -1,7 +1,7 @@
 //! Mutants: one named ordering that is weaker than written, or one named part that is left out.
 //!
 //! An environment variable selects the mutant, because a failing model leaves half-run coroutines
-//! behind, whose destructors may abort. Each mutant therefore runs in a process of its own, and so
+//! behind, whose destructors may abort. Each mutant therefore runs in a child process, and so
 //! does the unmodified model.
 
 use loom::sync::atomic::Ordering;

@@ -7,10 +7,11 @@ use deserializer::Deserializer;
 use serde::{Serialize, de::DeserializeOwned};
 use serializer::Serializer;
 use std::any::type_name;
+use std::fmt;
 use thiserror::Error;
 
 /// A message that cannot be serialized or deserialized.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CdrError {
     /// The bytes are no message of this type.
@@ -46,6 +47,13 @@ pub enum CdrError {
     },
 }
 
+/// Is the same as `Display`, because `main` and `unwrap` print it.
+impl fmt::Debug for CdrError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 /// The name of an encapsulation.
 fn encapsulation(id: u16) -> &'static str {
     match id {
@@ -72,7 +80,8 @@ pub fn to_bytes<M: Serialize>(message: &M) -> Result<Vec<u8>, CdrError> {
 /// allocation where the buffer has room. On an error the content is unspecified.
 ///
 /// # Errors
-/// The errors of [`to_bytes`].
+/// [`CdrError::Serialize`] for an array or string with a length that the definition does not allow,
+/// and for a string with a NUL character.
 pub fn write<M: Serialize>(message: &M, bytes: &mut Vec<u8>) -> Result<(), CdrError> {
     bytes.clear();
     bytes.extend_from_slice(&[0, 1, 0, 0]);
@@ -82,8 +91,8 @@ pub fn write<M: Serialize>(message: &M, bytes: &mut Vec<u8>) -> Result<(), CdrEr
     })
 }
 
-/// Deserializes a message, with its header, of either byte order. Memory is allocated only for
-/// data that is there, whatever the lengths in it say.
+/// Deserializes a message, with its header, of either byte order. Memory is allocated only for data
+/// that is there, regardless of the lengths in it.
 ///
 /// Bytes after the message are ignored: ROS 2 estimates lengths, and sends as many bytes.
 ///

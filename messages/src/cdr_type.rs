@@ -163,8 +163,8 @@ impl CdrType {
         }
     }
 
-    /// The table of the same Rust type, which goes as `ros_type`: for a Rust type that holds the
-    /// bytes of any ROS type, whose name is known at run time.
+    /// The table of the same Rust type under the name `ros_type`: for a Rust type that holds the
+    /// bytes of any ROS type, the name of which is known at run time.
     pub const fn with_ros_type(&self, ros_type: RosType) -> Self {
         let Self { rust_type, slot_type, serialize, read, .. } = *self;
         Self { ros_type, rust_type, slot_type, serialize, read }
@@ -195,7 +195,7 @@ impl CdrType {
         slot.type_id() == self.slot_type
     }
 
-    /// The serialization of `message`, with its header: in `buffer`, whose content is replaced, or
+    /// The serialization of `message`, with its header: in `buffer`, replacing its content, or
     /// where it is already. Nothing is allocated where the buffer has room.
     ///
     /// # Errors
@@ -248,6 +248,11 @@ impl CdrService {
                 response: CdrType::mapped::<P>(),
             }
         }
+    }
+
+    /// The table of a service whose requests and responses are [`RawMessage`]s.
+    pub const fn raw() -> &'static Self {
+        const { &Self { name: "", hash: "", request: CdrType::raw(), response: CdrType::raw() } }
     }
 
     /// The name of the ROS type, such as `std_srvs/srv/SetBool`.

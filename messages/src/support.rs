@@ -1,8 +1,8 @@
 //! Serialization of fields that serde's derive alone does not handle: arrays of a fixed length,
-//! bounds, wide strings, bytes in one piece, messages without fields.
+//! bounds, wide strings, bytes in one piece.
 
-use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde::ser::{Error as _, SerializeSeq, SerializeStruct, SerializeTuple};
+use serde::de::{DeserializeOwned, DeserializeSeed, Error as _, SeqAccess, Visitor};
+use serde::ser::{Error as _, SerializeSeq, SerializeTuple};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::marker::PhantomData;
@@ -11,7 +11,7 @@ pub use {ringspin_executor, serde};
 
 /// The names of a message's fields, for errors.
 pub trait FieldNames: crate::RosMessage {
-    /// In order of the definition.
+    /// The fields in the order of the definition.
     const FIELD_NAMES: &'static [&'static str];
 }
 
@@ -27,20 +27,13 @@ fn violation<M: FieldNames, const FIELD: usize>(
     )
 }
 
-/// The form in which an element of type `T` is serialized.
-pub trait Element<T> {
+/// The form in which an element of type `T` is serialized; by default that of serde's derive.
+pub trait Element<T: Serialize + DeserializeOwned> {
     /// The elements at most, or bytes of a string.
     fn check(_value: &T) -> Result<(), (usize, u32)> {
         Ok(())
     }
-    fn serialize<S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error>;
-    fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error>;
-}
 
-/// The form that serde's derive gives it.
-pub enum Plain {}
-
-impl<T: Serialize + for<'de> Deserialize<'de>> Element<T> for Plain {
     fn serialize<S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
         value.serialize(serializer)
     }
@@ -50,20 +43,17 @@ impl<T: Serialize + for<'de> Deserialize<'de>> Element<T> for Plain {
     }
 }
 
+/// A value without a bound.
+pub enum Plain {}
+
+impl<T: Serialize + DeserializeOwned> Element<T> for Plain {}
+
 /// A string of at most `MAX` bytes.
 pub enum BoundedString<const MAX: u32> {}
 
 impl<const MAX: u32> Element<String> for BoundedString<MAX> {
     fn check(value: &String) -> Result<(), (usize, u32)> {
         if value.len() <= MAX as usize { Ok(()) } else { Err((value.len(), MAX)) }
-    }
-
-    fn serialize<S: Serializer>(value: &String, serializer: S) -> Result<S::Ok, S::Error> {
-        value.serialize(serializer)
-    }
-
-    fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-        String::deserialize(deserializer)
     }
 }
 
@@ -102,7 +92,7 @@ impl<const MAX: u32> Element<String> for WideString<MAX> {
 /// An element in its form, for serde.
 struct In<V, E>(V, PhantomData<E>);
 
-impl<T, E: Element<T>> Serialize for In<&T, E> {
+impl<T: Serialize + DeserializeOwned, E: Element<T>> Serialize for In<&T, E> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         E::serialize(self.0, serializer)
     }
@@ -111,7 +101,7 @@ impl<T, E: Element<T>> Serialize for In<&T, E> {
 /// Reads an element in its form.
 struct Seed<T, E>(PhantomData<(T, E)>);
 
-impl<'de, T, E: Element<T>> DeserializeSeed<'de> for Seed<T, E> {
+impl<'de, T: Serialize + DeserializeOwned, E: Element<T>> DeserializeSeed<'de> for Seed<T, E> {
     type Value = T;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
@@ -119,52 +109,8 @@ impl<'de, T, E: Element<T>> DeserializeSeed<'de> for Seed<T, E> {
     }
 }
 
-/// Reads the elements of field `FIELD`.
-struct Elements<M, const FIELD: usize, T, E> {
-    min: u32,
-    max: u32,
-    types: PhantomData<(M, T, E)>,
-}
-
-impl<'de, M: FieldNames, const FIELD: usize, T, E: Element<T>> Visitor<'de>
-    for Elements<M, FIELD, T, E>
-{
-    type Value = Vec<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "an array of {} to {} elements", self.min, self.max)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Vec<T>, A::Error> {
-        // The length of a fixed array is in the definition, not in the data.
-        let mut values = Vec::with_capacity(self.min.min(FIXED_MAX) as usize);
-        while let Some(value) = elements.next_element_seed(Seed::<T, E>(PhantomData))? {
-            values.push(value);
-            if values.len() > self.max as usize {
-                break;
-            }
-        }
-        check::<M, FIELD, T, E>(&values, self.min, self.max).map_err(A::Error::custom)?;
-        Ok(values)
-    }
-}
-
 /// Elements of a fixed array that are allocated before they are read.
 const FIXED_MAX: u32 = 256;
-
-/// Checks the number of elements, and the elements themselves.
-fn check<M: FieldNames, const FIELD: usize, T, E: Element<T>>(
-    values: &[T],
-    min: u32,
-    max: u32,
-) -> Result<(), String> {
-    let (len, allowed) = (values.len(), min as usize..=max as usize);
-    if allowed.contains(&len) {
-        return values.iter().try_for_each(Single::<M, FIELD, E>::check);
-    }
-    let exactly = if min == max { "exactly" } else { "at most" };
-    Err(violation::<M, FIELD>(len, format_args!("{exactly} {max}")))
-}
 
 /// Field `FIELD` of message `M`, one element.
 pub struct Single<M, const FIELD: usize, E>(PhantomData<(M, E)>);
@@ -172,6 +118,7 @@ pub struct Single<M, const FIELD: usize, E>(PhantomData<(M, E)>);
 impl<M: FieldNames, const FIELD: usize, E> Single<M, FIELD, E> {
     pub fn serialize<T, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error>
     where
+        T: Serialize + DeserializeOwned,
         E: Element<T>,
     {
         Self::check(value).map_err(S::Error::custom)?;
@@ -180,6 +127,7 @@ impl<M: FieldNames, const FIELD: usize, E> Single<M, FIELD, E> {
 
     pub fn deserialize<'de, T, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error>
     where
+        T: Serialize + DeserializeOwned,
         E: Element<T>,
     {
         let value = E::deserialize(deserializer)?;
@@ -189,6 +137,7 @@ impl<M: FieldNames, const FIELD: usize, E> Single<M, FIELD, E> {
 
     fn check<T>(value: &T) -> Result<(), String>
     where
+        T: Serialize + DeserializeOwned,
         E: Element<T>,
     {
         let error = |(found, max)| violation::<M, FIELD>(found, format_args!("at most {max}"));
@@ -196,48 +145,79 @@ impl<M: FieldNames, const FIELD: usize, E> Single<M, FIELD, E> {
     }
 }
 
-/// Field `FIELD` of message `M`, an array of exactly `N` elements: a tuple for serde.
-pub struct Fixed<M, const FIELD: usize, const N: u32, E>(PhantomData<(M, E)>);
+/// Field `FIELD` of message `M`, an array of `MIN` to `MAX` elements. One of exactly `MAX` is a
+/// tuple for serde: its length is in the definition, not in the data.
+pub struct Array<M, const FIELD: usize, const MIN: u32, const MAX: u32, E>(PhantomData<(M, E)>);
 
-impl<M: FieldNames, const FIELD: usize, const N: u32, E> Fixed<M, FIELD, N, E> {
+impl<M: FieldNames, const FIELD: usize, const MIN: u32, const MAX: u32, E>
+    Array<M, FIELD, MIN, MAX, E>
+{
     pub fn serialize<T, S: Serializer>(values: &[T], serializer: S) -> Result<S::Ok, S::Error>
     where
+        T: Serialize + DeserializeOwned,
         E: Element<T>,
     {
-        check::<M, FIELD, T, E>(values, N, N).map_err(S::Error::custom)?;
-        let mut tuple = serializer.serialize_tuple(values.len())?;
+        Self::check(values).map_err(S::Error::custom)?;
         let mut elements = values.iter().map(|value| In::<_, E>(value, PhantomData));
+        if MIN < MAX {
+            return serializer.collect_seq(elements);
+        }
+        let mut tuple = serializer.serialize_tuple(values.len())?;
         elements.try_for_each(|element| tuple.serialize_element(&element))?;
         tuple.end()
     }
 
     pub fn deserialize<'de, T, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error>
     where
+        T: Serialize + DeserializeOwned,
         E: Element<T>,
     {
-        let elements = Elements::<M, FIELD, T, E> { min: N, max: N, types: PhantomData };
-        deserializer.deserialize_tuple(N as usize, elements)
+        let elements = Elements::<T, Self>(PhantomData);
+        match MIN < MAX {
+            true => deserializer.deserialize_seq(elements),
+            false => deserializer.deserialize_tuple(MAX as usize, elements),
+        }
+    }
+
+    /// Checks the number of elements, and the elements themselves.
+    fn check<T: Serialize + DeserializeOwned>(values: &[T]) -> Result<(), String>
+    where
+        E: Element<T>,
+    {
+        if (MIN as usize..=MAX as usize).contains(&values.len()) {
+            return values.iter().try_for_each(Single::<M, FIELD, E>::check);
+        }
+        let exactly = if MIN == MAX { "exactly" } else { "at most" };
+        Err(violation::<M, FIELD>(values.len(), format_args!("{exactly} {MAX}")))
     }
 }
 
-/// Field `FIELD` of message `M`, an array of at most `N` elements.
-pub struct Bounded<M, const FIELD: usize, const N: u32, E>(PhantomData<(M, E)>);
+/// Reads the elements of an `Array`.
+struct Elements<T, A>(PhantomData<(T, A)>);
 
-impl<M: FieldNames, const FIELD: usize, const N: u32, E> Bounded<M, FIELD, N, E> {
-    pub fn serialize<T, S: Serializer>(values: &[T], serializer: S) -> Result<S::Ok, S::Error>
-    where
-        E: Element<T>,
-    {
-        check::<M, FIELD, T, E>(values, 0, N).map_err(S::Error::custom)?;
-        serializer.collect_seq(values.iter().map(|value| In::<_, E>(value, PhantomData)))
+impl<'de, T, M, const FIELD: usize, const MIN: u32, const MAX: u32, E> Visitor<'de>
+    for Elements<T, Array<M, FIELD, MIN, MAX, E>>
+where
+    T: Serialize + DeserializeOwned,
+    M: FieldNames,
+    E: Element<T>,
+{
+    type Value = Vec<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an array of {MIN} to {MAX} elements")
     }
 
-    pub fn deserialize<'de, T, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error>
-    where
-        E: Element<T>,
-    {
-        let elements = Elements::<M, FIELD, T, E> { min: 0, max: N, types: PhantomData };
-        deserializer.deserialize_seq(elements)
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Vec<T>, A::Error> {
+        let mut values = Vec::with_capacity(MIN.min(FIXED_MAX) as usize);
+        while let Some(value) = elements.next_element_seed(Seed::<T, E>(PhantomData))? {
+            values.push(value);
+            if values.len() > MAX as usize {
+                break;
+            }
+        }
+        Array::<M, FIELD, MIN, MAX, E>::check(&values).map_err(A::Error::custom)?;
+        Ok(values)
     }
 }
 
@@ -302,69 +282,3 @@ impl<'de> Visitor<'de> for Bytes {
         Ok(bytes)
     }
 }
-
-/// A message without fields: middleware gives it one byte, whose value means nothing.
-pub fn serialize_empty<S: Serializer>(
-    name: &'static str,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    match serializer.is_human_readable() {
-        true => serializer.serialize_struct(name, 0)?.end(),
-        false => serializer.serialize_u8(0),
-    }
-}
-
-/// Reads a message without fields.
-pub fn deserialize_empty<'de, D: Deserializer<'de>>(
-    name: &'static str,
-    deserializer: D,
-) -> Result<(), D::Error> {
-    match deserializer.is_human_readable() {
-        true => deserializer.deserialize_struct(name, &[], NoFields),
-        false => u8::deserialize(deserializer).map(drop),
-    }
-}
-
-struct NoFields;
-
-impl<'de> Visitor<'de> for NoFields {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a message without fields")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, _elements: A) -> Result<(), A::Error> {
-        Ok(())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
-        while fields.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(())
-    }
-}
-
-/// Implements serde's traits for a struct without fields.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __empty_message {
-    ($name:ident) => {
-        impl $crate::support::serde::Serialize for $name {
-            fn serialize<S: $crate::support::serde::Serializer>(
-                &self,
-                serializer: S,
-            ) -> ::core::result::Result<S::Ok, S::Error> {
-                $crate::support::serialize_empty(stringify!($name), serializer)
-            }
-        }
-        impl<'de> $crate::support::serde::Deserialize<'de> for $name {
-            fn deserialize<D: $crate::support::serde::Deserializer<'de>>(
-                deserializer: D,
-            ) -> ::core::result::Result<Self, D::Error> {
-                $crate::support::deserialize_empty(stringify!($name), deserializer)?;
-                ::core::result::Result::Ok(Self {})
-            }
-        }
-    };
-}
-pub use __empty_message as empty_message;

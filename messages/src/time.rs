@@ -6,9 +6,14 @@ use ringspin_executor::Time;
 impl msg::Time {
     /// The time as executors have it. Times before the epoch, which those do not have, are zero.
     pub fn to_time(&self) -> Time {
-        let seconds = u64::try_from(self.sec).unwrap_or(0);
-        let nanos = if self.sec < 0 { 0 } else { u64::from(self.nanosec) };
-        Time::from_nanos(seconds * 1_000_000_000 + nanos)
+        self.checked_to_time().unwrap_or(Time::ZERO)
+    }
+
+    /// The time as executors have it; `None` before the epoch.
+    pub fn checked_to_time(&self) -> Option<Time> {
+        // The sign of the seconds decides: `nanosec` of another process may exceed one second.
+        let seconds = u64::try_from(self.sec).ok()?;
+        Some(Time::from_nanos(seconds * 1_000_000_000 + u64::from(self.nanosec)))
     }
 
     /// The message for a time. Times that it cannot have, after the year 2038, are its latest.

@@ -1,30 +1,11 @@
 //! Configuration from outside: the mode, and ROS arguments, from environment and command line.
 
 use crate::deterministic::Simulation;
-use crate::executor::{Executor, Mode, ModeError};
+use crate::executor::{Executor, Mode};
 use crate::mapping::Mapping;
-use crate::middleware::{Connection, ConnectionError, UnknownConnectionError};
-use ringspin_executor::{Arguments, ArgumentsError, BoxError};
+use crate::middleware::Connection;
+use ringspin_executor::{Arguments, BoxError, Error, ErrorKind, Result};
 use std::path::Path;
-use thiserror::Error;
-
-/// Why an executor could not be configured from outside.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum ConfigurationError {
-    /// The mode or its mapping file.
-    #[error(transparent)]
-    Mode(#[from] ModeError),
-    /// The ROS arguments, or a parameter file among them.
-    #[error(transparent)]
-    Arguments(#[from] ArgumentsError),
-    /// The name of the connection.
-    #[error(transparent)]
-    UnknownConnection(#[from] UnknownConnectionError),
-    /// The connection with ROS 2.
-    #[error(transparent)]
-    Connection(#[from] ConnectionError),
-}
 
 /// Reads the simulation of a file. The crate `ringspin-simulation` has one for its job files;
 /// [`no_simulation_files`] is for a program without it.
@@ -49,8 +30,8 @@ impl Mode {
     /// `deterministic`, `RINGSPIN_SIMULATION` a file with a simulation, which `reader` reads.
     ///
     /// # Errors
-    /// [`ModeError`] for an unknown mode, an unusable file, or a file that the mode cannot use.
-    pub fn from_env_with(reader: SimulationReader) -> Result<Self, ModeError> {
+    /// Fails for an unknown mode, an unusable file, or a file that the mode cannot use.
+    pub fn from_env_with(reader: SimulationReader) -> Result<Self> {
         let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
         let name = variable("RINGSPIN_MODE").unwrap_or_else(|| "single".into());
         let mode = name.parse()?;
@@ -60,13 +41,27 @@ impl Mode {
                 Ok(Self::MultiCore(Some(Mapping::load(path)?)))
             }
             (Self::Deterministic(_), None, Some(path)) => {
-                let simulation = reader(Path::new(&path)).map_err(ModeError::Simulation)?;
+                let simulation = reader(Path::new(&path)).map_err(|error| {
+                    Error::new(ErrorKind::InvalidArgument, error.to_string())
+                        .at_path(&path)
+                        .caused_by(error)
+                })?;
                 Ok(Self::Deterministic(Box::new(simulation)))
             }
-            (Self::SingleCore | Self::Deterministic(_), Some(_), _) => {
-                Err(ModeError::NeedsMultiCore(name))
-            }
-            (_, _, Some(_)) => Err(ModeError::NeedsDeterministic(name)),
+            (Self::SingleCore | Self::Deterministic(_), Some(_), _) => Err(Error::new(
+                ErrorKind::InvalidArgument,
+                format!(
+                    "RINGSPIN_MAPPING is set, but mode {name:?} has no cores to map to; unset it \
+                     or use `multi`"
+                ),
+            )),
+            (_, _, Some(_)) => Err(Error::new(
+                ErrorKind::InvalidArgument,
+                format!(
+                    "RINGSPIN_SIMULATION is set, but mode {name:?} simulates nothing; unset it or \
+                     use `deterministic`"
+                ),
+            )),
         }
     }
 }
@@ -77,8 +72,10 @@ impl Executor {
     /// [`Arguments::from_env`]), connected as `RINGSPIN_MIDDLEWARE` says (see [`Connection`]).
     ///
     /// # Errors
-    /// [`ConfigurationError`].
-    pub fn from_env_with(reader: SimulationReader) -> Result<Self, ConfigurationError> {
+    /// Fails for an unknown mode, a mapping or simulation file that cannot be used, an invalid ROS
+    /// argument, or a middleware that cannot be connected; the error names the variable or the
+    /// file.
+    pub fn from_env_with(reader: SimulationReader) -> Result<Self> {
         Self::configured(Arguments::from_env()?, reader)
     }
 
@@ -87,20 +84,17 @@ impl Executor {
     /// with the program's name first.
     ///
     /// # Errors
-    /// [`ConfigurationError`].
-    pub fn from_args_and_env_with(
-        reader: SimulationReader,
-    ) -> Result<(Self, Vec<String>), ConfigurationError> {
+    /// Fails for an unknown mode, a mapping or simulation file that cannot be used, an invalid ROS
+    /// argument, or a middleware that cannot be connected; the error names the variable, the
+    /// argument or the file.
+    pub fn from_args_and_env_with(reader: SimulationReader) -> Result<(Self, Vec<String>)> {
         let (arguments, rest) = Arguments::from_args_and_env()?;
         Ok((Self::configured(arguments, reader)?, rest))
     }
 
-    fn configured(
-        arguments: Arguments,
-        reader: SimulationReader,
-    ) -> Result<Self, ConfigurationError> {
+    fn configured(arguments: Arguments, reader: SimulationReader) -> Result<Self> {
         let executor = Self::new(Mode::from_env_with(reader)?).with_arguments(arguments);
-        Ok(executor.connected(Connection::from_env()?)?)
+        executor.connected(Connection::from_env()?)
     }
 
     /// Takes names and parameters from `arguments`; call this before the first node is created.

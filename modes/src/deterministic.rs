@@ -2,7 +2,7 @@
 //!
 //! All loops share one ready ring, so data events are dispatched first-in first-out over the whole
 //! graph. When none is left, one due timer is made ready (by deadline, then creation), and so on
-//! until the instant is quiet. Then time jumps to what comes next: a deadline, a message that was
+//! until the instant is quiet. Then time jumps to the next of these: a deadline, a message that was
 //! under way, the end of a callback that takes time, or the next item of an input. Nothing here
 //! reads a real clock, hashes an address or starts a thread.
 //!
@@ -15,11 +15,9 @@
 //! | `timing`, `traffic` | durations of callbacks, and delivery of messages |
 //! | `inputs` | external inputs |
 //! | `record` | digest and trace |
-//! | `chains` | latencies along paths of the graph |
 //! | [`threads`] | threads of the application that share simulated time |
 //! | `cycle` | detection of an instant that does not end |
 
-mod chains;
 mod contention;
 mod cycle;
 mod display;
@@ -35,8 +33,6 @@ mod timing;
 mod traffic;
 mod virtual_cores;
 
-pub(crate) use chains::Follower;
-pub use chains::{ChainPath, ChainSamples};
 pub use contention::Contention;
 pub use models::{AnyModel, Execution, Model, ResolvedDurations, ResolvedLinks};
 pub use options::RunOptions;
@@ -44,21 +40,22 @@ pub use record::{Record, RunDigest, Trace};
 pub(crate) use simulation::Setting;
 pub use simulation::{Cores, Jitter, Simulation};
 pub use ties::{Candidate, TieBreaker, TiePolicy};
+pub use traffic::LinkEffect;
 pub use virtual_cores::InstantLog;
 
-pub use crate::error::ChainError;
-use crate::error::{Panicked, SpinError};
+use crate::chains::Follower;
+use crate::error::catch_part;
 pub use crate::schedule::{
-    DelayPerturbation, Deviation, InstantEvent, NotApplied, Postponement, Schedule, ScheduleError,
+    DelayPerturbation, Deviation, InstantEvent, Loss, Postponement, Schedule, ScheduleEntry,
 };
 use contention::RunningCall;
 use cycle::Instant;
 use display::ClockDisplay;
 use inputs::Inputs;
-use record::{Digester, Progress};
+use record::{DataProgress, Digester};
 use ringspin_executor::{
-    CallbackId, Clock, GraphInfo, LoopId, Middleware, Monitor, NamedInput, Recorder, SimNetwork,
-    StopHandle, Time, Worker, WorkerThread,
+    CallbackId, Clock, Error, ErrorKind, GraphInfo, LoopId, Middleware, Monitor, NamedInput,
+    Recorder, Result, SimNetwork, StopHandle, Time, Worker, WorkerThread,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -74,13 +71,14 @@ pub struct Sequencer {
     sim_network: Arc<SimNetwork>,
     instant: Instant,
     inputs: Inputs,
-    progress: Option<(Duration, Progress)>,
+    progress: Option<(Duration, DataProgress)>,
     /// If events do not just go in the order in which they became ready.
     virtual_cores: Option<VirtualCoreScheduler>,
     breaker: Option<Breaker>,
     timing: Option<Timing>,
     perturbations: Perturbations,
     display: Option<ClockDisplay>,
+    follower: Option<Follower>,
     /// The other threads of this world, if it is one.
     threads: Option<&'static dyn SimulatedThreads>,
     /// The time up to which its instants are over, in such a world.
@@ -140,12 +138,12 @@ impl Sequencer {
         };
         worker.start(Time::ZERO);
         let mut digester = Digester::new(info, sim_network.clone(), timing.clone());
-        digester.set_others(recorder, follower);
+        digester.set_others(recorder, follower.clone());
         if virtual_cores.as_ref().is_some_and(VirtualCoreScheduler::has_moving_ends) {
             digester.set_moving_ends();
         }
         worker.set_recorder(Some(Box::new(digester)));
-        let progress = |limit| (limit, Progress::new(info, simulation.start));
+        let progress = |limit| (limit, DataProgress::new(info, simulation.start));
         Self {
             worker,
             sim_network,
@@ -157,6 +155,7 @@ impl Sequencer {
             timing,
             perturbations,
             display,
+            follower,
             threads: None,
             passed: Time::ZERO,
             start: simulation.start,
@@ -194,9 +193,9 @@ impl Sequencer {
         }
     }
 
-    /// Passes a quiescent point: what was added to the graph is scheduled from here on.
+    /// Passes a quiescent point: additions to the graph are scheduled from here on.
     #[inline]
-    fn pass(&mut self, thread: &mut WorkerThread, monitor: &Monitor) -> Result<(), Box<SpinError>> {
+    fn pass(&mut self, thread: &mut WorkerThread, monitor: &Monitor) -> Result<()> {
         if let Some(threads) = self.threads {
             self.run_others(threads)?;
         }
@@ -206,9 +205,9 @@ impl Sequencer {
         Ok(())
     }
 
-    /// Lets other threads run. They, or a callback before, may have let time go on.
+    /// Lets other threads run. They, or a callback before, may have advanced time.
     #[inline(never)]
-    fn run_others(&mut self, threads: &'static dyn SimulatedThreads) -> Result<(), Box<SpinError>> {
+    fn run_others(&mut self, threads: &'static dyn SimulatedThreads) -> Result<()> {
         threads.run_others();
         let now = self.now();
         if now > self.passed {
@@ -225,7 +224,7 @@ impl Sequencer {
         self.threads.is_some() && self.now() > end
     }
 
-    /// Takes over what was added to the graph.
+    /// Adopts additions to the graph.
     #[cold]
     fn extend(&mut self, info: &GraphInfo) {
         self.instant.extend(info);
@@ -248,7 +247,7 @@ impl Sequencer {
         stop: &StopHandle,
         monitor: &Monitor,
         over: Condition<'_>,
-    ) -> Result<(), Box<SpinError>> {
+    ) -> Result<()> {
         let mut thread = self.enter();
         let end = self.end.map_or(end, |own| own.min(end));
         if self.now() > end {
@@ -269,16 +268,16 @@ impl Sequencer {
         Ok(())
     }
 
-    /// Dispatches the next event up to `end`, if there is one; otherwise time goes on to the end.
+    /// Dispatches the next event up to `end`, if there is one; otherwise advances time to the end.
     ///
     /// # Errors
-    /// [`SpinError`].
+    /// Fails if the callbacks of one instant never end, or an input fails.
     pub fn dispatch_one(
         &mut self,
         end: Time,
         stop: &StopHandle,
         monitor: &Monitor,
-    ) -> Result<Option<CallbackId>, Box<SpinError>> {
+    ) -> Result<Option<CallbackId>> {
         let mut thread = self.enter();
         let end = self.end.map_or(end, |own| own.min(end));
         while !stop.is_stopped() && self.now() <= end {
@@ -296,14 +295,9 @@ impl Sequencer {
         Ok(None)
     }
 
-    /// Dispatches what is ready at this instant: events, or if there is none, what comes next in
-    /// the order of events, an input's item or one due timer. What comes after that is left, so
-    /// that no order changes.
-    pub(crate) fn dispatch_ready(
-        &mut self,
-        stop: &StopHandle,
-        monitor: &Monitor,
-    ) -> Result<u64, Box<SpinError>> {
+    /// Dispatches the ready events of this instant, or if there is none, the next one in the order
+    /// of events: an input's item or one due timer. Later events stay, so that no order changes.
+    pub(crate) fn dispatch_ready(&mut self, stop: &StopHandle, monitor: &Monitor) -> Result<u64> {
         let mut thread = self.enter();
         let mut dispatched = 0;
         while !stop.is_stopped() && dispatched == 0 {
@@ -332,11 +326,7 @@ impl Sequencer {
     }
 
     /// Runs until this instant is quiet.
-    pub(crate) fn run_instant(
-        &mut self,
-        stop: &StopHandle,
-        monitor: &Monitor,
-    ) -> Result<u64, Box<SpinError>> {
+    pub(crate) fn run_instant(&mut self, stop: &StopHandle, monitor: &Monitor) -> Result<u64> {
         let mut thread = self.enter();
         let mut dispatched = 0;
         while !stop.is_stopped() {
@@ -352,7 +342,7 @@ impl Sequencer {
 
     /// Does one thing of this instant, if there is any.
     #[inline]
-    fn turn(&mut self, monitor: &Monitor) -> Result<Turn, Box<SpinError>> {
+    fn turn(&mut self, monitor: &Monitor) -> Result<Turn> {
         let dispatched = match self.virtual_cores.is_some() {
             false => self.worker.dispatch_next(),
             true => self.dispatch_pending(monitor)?,
@@ -362,7 +352,7 @@ impl Sequencer {
             return Ok(Turn::Dispatched(callback));
         }
         if self.worker.has_ready() {
-            return Ok(Turn::Something); // what was handled so far was no event
+            return Ok(Turn::Something); // nothing handled so far was an event
         }
         let now = self.now();
         if !self.inputs.is_empty() && self.inputs.deliver_one(now)? {
@@ -388,19 +378,14 @@ impl Sequencer {
 
     /// Tells the inputs that nothing is left to do; whether they leave it at that.
     #[inline(never)]
-    fn is_quiet(&mut self, now: Time) -> Result<bool, Box<SpinError>> {
+    fn is_quiet(&mut self, now: Time) -> Result<bool> {
         self.inputs.quiet(now)?;
         let published = self.worker.has_ready();
         Ok(!published && self.inputs.next_time(now)?.is_none_or(|time| time > now))
     }
 
-    /// Notes a dispatch.
     #[inline(always)]
-    fn dispatched(
-        &mut self,
-        callback: CallbackId,
-        monitor: &Monitor,
-    ) -> Result<(), Box<SpinError>> {
+    fn dispatched(&mut self, callback: CallbackId, monitor: &Monitor) -> Result<()> {
         let clock = self.sim_network.clock();
         let (virtual_cores, worker) = (&self.virtual_cores, &self.worker);
         let pending =
@@ -417,10 +402,7 @@ impl Sequencer {
 
     /// Dispatches the next event of the virtual_cores.
     #[inline(never)]
-    fn dispatch_pending(
-        &mut self,
-        monitor: &Monitor,
-    ) -> Result<Option<CallbackId>, Box<SpinError>> {
+    fn dispatch_pending(&mut self, monitor: &Monitor) -> Result<Option<CallbackId>> {
         let now = self.now();
         let Self { virtual_cores, worker, breaker, timing, sim_network, inputs, instant, .. } =
             self;
@@ -443,9 +425,7 @@ impl Sequencer {
                     virtual_cores.take_over(worker, now, monitor);
                     continue;
                 }
-                Some(breaker) => {
-                    virtual_cores.choose(breaker, worker, now, monitor).map_err(SpinError::from)?
-                }
+                Some(breaker) => virtual_cores.choose(breaker, worker, now, monitor)?,
             };
             let Some(pending) = pending else { return Ok(None) };
             if let Some(timing) = timing {
@@ -478,9 +458,10 @@ impl Sequencer {
         }
     }
 
-    /// Nothing is left to do that a time can be told of; whether something would go on otherwise.
+    /// Nothing is left to do at a time that can be told; whether something would continue
+    /// otherwise.
     #[cold]
-    fn check_end_of_time(&self, monitor: &Monitor) -> Result<(), SpinError> {
+    fn check_end_of_time(&self, monitor: &Monitor) -> Result<()> {
         let end = |time: Option<Time>| time == Some(Time::MAX);
         let info = monitor.info();
         let timers = self.worker.exhausted_timers().map(|id| info.name_of(id));
@@ -493,7 +474,14 @@ impl Sequencer {
         }
         match what.is_empty() {
             true => Ok(()),
-            false => Err(SpinError::EndOfTime { time: Time::MAX, what: what.join(", ") }),
+            false => {
+                let (time, what) = (Time::MAX, what.join(", "));
+                let text = format!(
+                    "simulated time ends at {time}, 584 years after its epoch, and {what} would \
+                     go on; end the run before that, or start it earlier"
+                );
+                Err(Error::new(ErrorKind::LimitReached, text))
+            }
         }
     }
 
@@ -506,8 +494,8 @@ impl Sequencer {
         }
     }
 
-    /// Lets time go on to what comes next, if that is by `end`.
-    fn advance(&mut self, end: Time, monitor: &Monitor) -> Result<bool, Box<SpinError>> {
+    /// Advances time to the next event, if that is by `end`.
+    fn advance(&mut self, end: Time, monitor: &Monitor) -> Result<bool> {
         let now = self.now();
         self.instant.over();
         let mut next = earlier(self.worker.next_deadline(), self.sim_network.next_arrival());
@@ -534,14 +522,13 @@ impl Sequencer {
             }
             return match self.inputs.refused() {
                 None => Ok(false),
-                Some(input) => Err(SpinError::InputStuck { input: input.into(), time: now }.into()),
+                Some(input) => Err(input_stuck(input, now)),
             };
         };
         if let Some((limit, progress)) = &self.progress
             && next.min(end).since(progress.last()) > *limit
         {
-            let (since, limit) = (progress.last(), *limit);
-            return Err(SpinError::NoProgress { since, limit }.into());
+            return Err(no_progress(progress.last(), *limit));
         }
         if next > end {
             return Ok(false);
@@ -553,7 +540,7 @@ impl Sequencer {
         if let Some(virtual_cores) = &mut self.virtual_cores {
             virtual_cores.free(next);
             if virtual_cores.has_moving_ends() {
-                self.end_calls(next).map_err(SpinError::from)?;
+                self.end_calls(next)?;
             }
         }
         self.arrive(next)?;
@@ -561,14 +548,12 @@ impl Sequencer {
     }
 
     /// Delivers the messages that are due. Those that they overwrite are dropped here.
-    fn arrive(&self, now: Time) -> Result<(), Box<SpinError>> {
-        let arrived =
-            Panicked::catch("dropping a message", Some(now), || self.sim_network.arrive());
-        Ok(arrived.map_err(SpinError::from)?)
+    fn arrive(&self, now: Time) -> Result<()> {
+        catch_part("dropping a message", Some(now), || self.sim_network.arrive())
     }
 
-    /// Ends the calls whose ends moved: recorders are told, and the messages leave.
-    fn end_calls(&mut self, now: Time) -> Result<(), Panicked> {
+    /// Ends the calls with moved ends: recorders are told, and the messages leave.
+    fn end_calls(&mut self, now: Time) -> Result<()> {
         let ended = self.virtual_cores.as_mut().map(|virtual_cores| virtual_cores.take_ended(now));
         for RunningCall { event_loop, call, end, .. } in ended.unwrap_or_default() {
             let late =
@@ -580,11 +565,29 @@ impl Sequencer {
     }
 
     /// Tells the recorders that the running call of a loop ends at `end`.
-    fn record_end(&mut self, event_loop: LoopId, end: Time) -> Result<(), Panicked> {
+    fn record_end(&mut self, event_loop: LoopId, end: Time) -> Result<()> {
         self.digester(|digester| {
-            Panicked::catch("the recorder", Some(end), || digester.ended(event_loop, end))
+            catch_part("the recorder", Some(end), || digester.ended(event_loop, end))
         })
     }
+}
+
+fn input_stuck(input: &str, time: Time) -> Error {
+    let text = format!(
+        "failed to continue at {time}: no subscription takes the next item of input {input:?}, and \
+         nothing else is left to do; the keep-all subscription that it feeds is full: raise its \
+         depth, or let its callback run"
+    );
+    Error::new(ErrorKind::NoProgress, text)
+}
+
+fn no_progress(since: Time, limit: Duration) -> Error {
+    let text = format!(
+        "failed to continue: no message and no request was handled since {since}, for more than \
+         {limit:?}; look for a callback or task that waits for a message or response that does \
+         not come, or raise `no_progress_max`"
+    );
+    Error::new(ErrorKind::NoProgress, text)
 }
 
 /// The earlier of two times, as far as there are any.

@@ -29,7 +29,7 @@ pub struct GraphEdge<'a> {
 /// let info = graph.info();
 /// let edges = graph_edges(&info);
 /// assert_eq!((edges[0].topic, edges[0].from.0, edges[0].to.0), ("/t", 0, 1));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), ringspin_executor::Error>(())
 /// ```
 pub fn graph_edges(info: &GraphInfo) -> Vec<GraphEdge<'_>> {
     let loop_of = |callback: CallbackId| info.callbacks[callback].event_loop;

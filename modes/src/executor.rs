@@ -1,22 +1,28 @@
 //! The executor: a graph, a mode, and `spin`.
+//!
+//! The thread that holds the executor builds the graph, freezes it and spins, by `&mut self`, so
+//! the executor needs no lock. Other threads reach a run through handles: a [`Graph`] adds nodes, a
+//! [`StopHandle`] ends the spin, a [`Monitor`] reads counters. The mode decides once, at the
+//! freeze, about plan, clock and scheduler; after that every spin is a call of the scheduler,
+//! so the modes share all the rest. The drop closes the graph first: callbacks may hold handles of
+//! it, and would keep it and themselves alive.
 
+use crate::chains::{Chain, ChainRecorder, ChainSamples, Follower};
 use crate::deterministic::{
-    ChainError, ChainSamples, Condition, Follower, Parts, RunDigest, RunOptions, Sequencer,
-    Setting, Simulation, Trace,
+    Condition, Parts, RunDigest, RunOptions, Sequencer, Setting, Simulation, Trace,
 };
-use crate::error::{Panicked, SpinError};
-use crate::live_clock::End;
-pub use crate::mapping::allowed_cores;
+use crate::error::catch_part;
+use crate::live_clock::SpinEnd;
 use crate::mapping::{CorePlan, Mapping, Placement};
 use crate::memory;
-pub use crate::mode::{Mode, ModeError, UnknownModeError};
+pub use crate::mode::Mode;
 use crate::plan;
-use crate::scheduler::{MultiCore, Scheduler, SingleCore, Spin};
-use crate::signal::{self, Registration, SignalError};
+use crate::scheduler::{LiveScheduler, Scheduler, Spin};
+use crate::signal::{self, Registration};
 use ringspin_executor::{
-    CreateNodeError, Failure, FailurePolicy, Frozen, Graph, GraphInfo, Monitor, NamedInput, Node,
-    Plan, ReadyOrder, Recorder, RosClock, Statistics, StopHandle, Task, Time, TimeSource,
-    WaitStrategy, Worker,
+    Error, ErrorKind, Failure, FailurePolicy, Frozen, Graph, GraphInfo, Monitor, Node, Plan,
+    ReadyOrder, Recorder, Result, RosClock, Statistics, StopHandle, Task, Time, TimeSource,
+    WaitStrategy,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,22 +43,25 @@ use std::time::Duration;
 /// })?;
 /// executor.spin_for(Duration::from_secs(10))?;
 /// assert_eq!(executor.statistics().dispatched(), 100);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), ringspin_executor::Error>(())
 /// ```
 pub struct Executor {
-    graph: OwnGraph,
+    graph: Graph,
     mode: Mode,
     pub(crate) wait: WaitStrategy,
     pub(crate) policy: FailurePolicy,
     pub(crate) live_order: ReadyOrder,
-    /// In the live modes: whether memory is locked, whatever the mapping says.
+    /// In the live modes: whether memory is locked; overrides the mapping.
     pub(crate) lock_memory: bool,
     /// The stack of each worker in multi-core mode.
     pub(crate) stack_bytes: usize,
     stop: StopHandle,
+    /// Whether the last spin began after a stop.
+    was_stopped: bool,
     pub(crate) recorder: Option<RecorderFactory>,
     pub(crate) deterministic: RunOptions,
-    /// Whether time is that of `/clock`, whatever the arguments say.
+    pub(crate) chains: Vec<Chain>,
+    /// Whether time is that of `/clock`; overrides the arguments.
     pub(crate) sim_time: bool,
     running: Option<Running>,
     stopped_by_signals: Option<Registration>,
@@ -63,27 +72,16 @@ const STACK_BYTES: usize = 8 << 20;
 
 pub(crate) type RecorderFactory = Box<dyn FnMut(&GraphInfo, usize) -> Box<dyn Recorder> + Send>;
 
-/// The graph of an executor, which is closed with it.
-struct OwnGraph(Graph);
-
-impl Drop for OwnGraph {
+impl Drop for Executor {
     fn drop(&mut self) {
-        self.0.close();
+        self.graph.close();
     }
 }
 
-impl std::ops::Deref for OwnGraph {
-    type Target = Graph;
-
-    fn deref(&self) -> &Graph {
-        &self.0
-    }
-}
-
-/// A frozen graph and its scheduler.
 pub(crate) struct Running {
     pub(crate) monitor: Monitor,
     pub(crate) scheduler: Box<dyn Scheduler>,
+    follower: Option<Follower>,
 }
 
 impl Executor {
@@ -96,7 +94,7 @@ impl Executor {
             graph.set_seed(seed).expect("an empty graph has no random streams");
         }
         Self {
-            graph: OwnGraph(graph),
+            graph,
             mode,
             wait: WaitStrategy::default(),
             policy: FailurePolicy::default(),
@@ -104,8 +102,10 @@ impl Executor {
             lock_memory: false,
             stack_bytes: STACK_BYTES,
             stop: StopHandle::default(),
+            was_stopped: false,
             recorder: None,
             deterministic: RunOptions::default(),
+            chains: Vec::new(),
             sim_time: false,
             running: None,
             stopped_by_signals: None,
@@ -135,12 +135,8 @@ impl Executor {
     /// Creates a node in the graph, like [`Graph::create_node`].
     ///
     /// # Errors
-    /// The errors of [`Graph::create_node`].
-    pub fn create_node<S: Send + 'static>(
-        &self,
-        name: &str,
-        state: S,
-    ) -> Result<Node<S>, CreateNodeError> {
+    /// Fails for an invalid or duplicate name, or an executor that has ended.
+    pub fn create_node<S: Send + 'static>(&self, name: &str, state: S) -> Result<Node<S>> {
         self.graph.create_node(name, state)
     }
 
@@ -156,9 +152,9 @@ impl Executor {
     /// 130.
     ///
     /// # Errors
-    /// [`SignalError`] when the process has a handler of another library, or the operating system
+    /// Fails when the process has a handler of another library, or the operating system
     /// refuses one.
-    pub fn stop_on_ctrl_c(&mut self) -> Result<(), SignalError> {
+    pub fn stop_on_ctrl_c(&mut self) -> Result<()> {
         self.stopped_by_signals = Some(signal::stop_on_ctrl_c(self.stop.clone())?);
         Ok(())
     }
@@ -166,15 +162,15 @@ impl Executor {
     /// Freezes the graph: from here on publishers deliver. The first spin does it, too.
     ///
     /// # Errors
-    /// [`SpinError::Mapping`] and [`SpinError::Freeze`] when the graph cannot be run in this mode.
-    pub fn freeze(&mut self) -> Result<(), SpinError> {
+    /// Fails when the graph cannot be run in this mode.
+    pub fn freeze(&mut self) -> Result<()> {
         if self.running.is_none() {
             self.running = Some(self.start()?);
         }
         Ok(())
     }
 
-    fn start(&mut self) -> Result<Running, SpinError> {
+    fn start(&mut self) -> Result<Running> {
         plan::prioritize(&self.graph, &self.mode)?;
         let info = self.graph.info();
         match self.mode.clone() {
@@ -192,7 +188,7 @@ impl Executor {
         &mut self,
         info: &GraphInfo,
         cores: Option<(Vec<CorePlan>, Placement)>,
-    ) -> Result<Running, SpinError> {
+    ) -> Result<Running> {
         let order = info.topological_order();
         let workers = match &cores {
             Some((cores, _)) => cores.iter().map(|core| core.in_order(&order)).collect(),
@@ -203,40 +199,42 @@ impl Executor {
             plan.late = placement.into_late();
             cores
         });
-        if Follower::new(&self.deterministic.chains, info)?.is_some() {
-            return Err(ChainError::Live.into());
-        }
+        let follower = Follower::new(&self.chains, info)?;
+        plan.stamps = follower.as_ref().map(|follower| follower.stamps().clone());
         let clock = self.live_clock()?;
-        let (monitor, mut workers, _) =
-            self.freeze_graph(&plan, &TimeSource::Live(clock.clone()))?;
+        let time = TimeSource::Live(clock.clone());
+        let frozen = self.graph.freeze(&plan, &self.stop, self.policy, &time)?;
+        let Frozen { monitor, mut workers, .. } = frozen;
         workers.iter().for_each(|worker| clock.wake(worker.ready_set().clone()));
         let mut recorders = self.recorders(&monitor.info(), workers.len())?;
-        workers.iter_mut().for_each(|worker| drop(worker.set_recorder(recorders.next())));
+        for worker in &mut workers {
+            let recorder = recorders.next();
+            worker.set_recorder(match &follower {
+                Some(follower) => Some(Box::new(ChainRecorder::new(follower.clone(), recorder))),
+                None => recorder,
+            });
+        }
         if self.lock_memory || plan::locks_memory(&self.mode) {
             memory::lock_all();
         }
-        let scheduler: Box<dyn Scheduler> = match cores {
-            Some(cores) => {
-                Box::new(MultiCore::new(cores.into_iter().zip(workers).collect(), clock))
-            }
-            None => Box::new(SingleCore::new(workers.remove(0), clock)),
-        };
-        Ok(Running { monitor, scheduler })
+        let scheduler = Box::new(LiveScheduler::new(workers, cores, clock));
+        Ok(Running { monitor, scheduler, follower })
     }
 
     fn start_deterministic(
         &mut self,
         simulation: &Simulation,
         info: &GraphInfo,
-    ) -> Result<Running, SpinError> {
+    ) -> Result<Running> {
         let RunOptions { is_traced, watched, deviations_max, .. } = self.deterministic;
-        let follower = Follower::new(&self.deterministic.chains, info)?;
-        let causes = is_traced || follower.is_some();
-        let setting = Setting::new(simulation, info, causes, deviations_max)?;
+        let follower = Follower::new(&self.chains, info)?;
+        let setting = Setting::new(simulation, info, is_traced, deviations_max)?;
         let mut plan = Plan::new(vec![info.topological_order()], ReadyOrder::Fifo);
         plan.late = setting.late();
-        let (monitor, mut workers, inputs) =
-            self.freeze_graph(&plan, &TimeSource::Simulated(setting.sim_network.clone()))?;
+        plan.stamps = follower.as_ref().map(|follower| follower.stamps().clone());
+        let time = TimeSource::Simulated(setting.sim_network.clone());
+        let frozen = self.graph.freeze(&plan, &self.stop, self.policy, &time)?;
+        let Frozen { monitor, mut workers, inputs } = frozen;
         let recorder = self.recorders(&monitor.info(), workers.len())?.next();
         let parts = Parts {
             worker: workers.remove(0),
@@ -244,48 +242,37 @@ impl Executor {
             recorder,
             breaker: self.deterministic.tie_breaker.take(),
             watched,
-            follower,
+            follower: follower.clone(),
             middleware: self.graph.middleware(),
         };
         let mut sequencer = Sequencer::new(parts, setting, &monitor.info());
         if is_traced {
             sequencer.trace();
         }
-        Ok(Running { monitor, scheduler: Box::new(sequencer) })
+        Ok(Running { monitor, scheduler: Box::new(sequencer), follower })
     }
 
-    fn freeze_graph(
-        &self,
-        plan: &Plan,
-        time: &TimeSource,
-    ) -> Result<(Monitor, Vec<Worker>, Vec<NamedInput>), SpinError> {
-        let frozen = self.graph.freeze(plan, &self.stop, self.policy, time)?;
-        let Frozen { monitor, workers, inputs } = frozen;
-        Ok((monitor, workers, inputs))
-    }
-
-    /// A recorder for each worker, if there are any.
     fn recorders(
         &mut self,
         info: &GraphInfo,
         workers: usize,
-    ) -> Result<impl Iterator<Item = Box<dyn Recorder>> + use<>, Panicked> {
-        let create = |factory: &mut RecorderFactory, n| {
-            Panicked::catch("creating the recorder", None, || factory(info, n))
-        };
-        let created = self
-            .recorder
-            .iter_mut()
-            .flat_map(|factory| (0..workers).map(|n| create(factory, n)).collect::<Vec<_>>());
-        Ok(created.collect::<Result<Vec<_>, _>>()?.into_iter())
+    ) -> Result<impl Iterator<Item = Box<dyn Recorder>> + use<>> {
+        let factory = self.recorder.as_mut();
+        let created = factory.map(|factory| {
+            let create = |n| catch_part("creating the recorder", None, || factory(info, n));
+            (0..workers).map(create).collect::<Result<Vec<_>>>()
+        });
+        Ok(created.transpose()?.unwrap_or_default().into_iter())
     }
 
     /// Runs until the executor is stopped or a callback fails; in deterministic mode also until
-    /// nothing is left to do.
+    /// nothing is left to do. After a stop it logs a warning and returns at once, until
+    /// [`StopHandle::reset`].
     ///
     /// # Errors
-    /// [`SpinError`].
-    pub fn spin(&mut self) -> Result<(), SpinError> {
+    /// Fails if the graph cannot run in this mode, if a callback fails under the policy that stops,
+    /// and in deterministic mode if the callbacks of one instant never end.
+    pub fn spin(&mut self) -> Result<()> {
         self.spin_until(Time::MAX)
     }
 
@@ -293,22 +280,28 @@ impl Executor {
     /// deterministic mode the instant at the end is included.
     ///
     /// # Errors
-    /// [`SpinError`].
-    pub fn spin_for(&mut self, duration: Duration) -> Result<(), SpinError> {
+    /// Fails if the graph cannot run in this mode, if a callback fails under the policy that stops,
+    /// and in deterministic mode if the callbacks of one instant never end.
+    pub fn spin_for(&mut self, duration: Duration) -> Result<()> {
+        self.note_stop();
+        self.run_for(duration)
+    }
+
+    fn run_for(&mut self, duration: Duration) -> Result<()> {
         self.freeze()?;
         let end = self.end_after(duration);
         self.spin_to(end, &mut |_| false)
     }
 
     /// The end of a spin that lasts `duration`; the graph is frozen.
-    pub(crate) fn end_after(&self, duration: Duration) -> End {
+    pub(crate) fn end_after(&self, duration: Duration) -> SpinEnd {
         let running = self.running.as_ref().expect("the caller froze the graph");
         running.scheduler.end_after(duration)
     }
 
     /// Runs like [`spin_for`](Self::spin_for), also until `task` ends, is cancelled or fails;
     /// returns true if it has. Waits for callbacks that run on other cores at that moment. A task
-    /// of the executor goes on in the next spin if it has not ended.
+    /// of the executor continues in the next spin if it has not ended.
     ///
     /// ```
     /// use ringspin_modes::Executor;
@@ -321,25 +314,29 @@ impl Executor {
     ///     pause.sleep(Duration::from_millis(2)).await;
     /// })?;
     /// assert!(executor.spin_until_finished(&task, Duration::MAX)?);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok::<(), ringspin_executor::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`SpinError`].
-    pub fn spin_until_finished(
-        &mut self,
-        task: &Task,
-        timeout: Duration,
-    ) -> Result<bool, SpinError> {
+    /// Fails if the graph cannot run in this mode, if a callback fails under the policy that stops,
+    /// and in deterministic mode if the callbacks of one instant never end. A task that fails is an
+    /// error of its callback.
+    pub fn spin_until_finished(&mut self, task: &Task, timeout: Duration) -> Result<bool> {
         let stop = self.stop.clone();
-        task.stop_when_finished(&stop, || self.spin_for(timeout))?;
+        task.stop_when_finished(&stop, || self.run_for(timeout))?;
         Ok(task.is_finished())
     }
 
     /// The clock of the live modes, which follows `/clock` if it is to.
-    fn live_clock(&self) -> Result<Arc<RosClock>, SpinError> {
+    fn live_clock(&self) -> Result<Arc<RosClock>> {
         let clock = Arc::new(RosClock::start());
-        self.graph.switch_clock(&clock, self.sim_time).map_err(SpinError::Clock)?;
+        self.graph.switch_clock(&clock, self.sim_time).map_err(|reason| {
+            let text = format!(
+                "failed to follow /clock: {reason}; connect the executor with ROS 2, or leave \
+                 `use_sim_time` out"
+            );
+            Error::new(ErrorKind::Unsupported, text)
+        })?;
         if self.graph.wants_clock() && self.graph.middleware().is_none_or(|m| !m.receives()) {
             tracing::warn!(
                 "use_sim_time is true, but no middleware brings a /clock: time is the real one; \
@@ -352,8 +349,9 @@ impl Executor {
     /// Runs like [`spin`](Self::spin), up to `end` of the executor's time.
     ///
     /// # Errors
-    /// [`SpinError`].
-    pub fn spin_until(&mut self, end: Time) -> Result<(), SpinError> {
+    /// Fails if the graph cannot run in this mode, if a callback fails under the policy that stops,
+    /// and in deterministic mode if the callbacks of one instant never end.
+    pub fn spin_until(&mut self, end: Time) -> Result<()> {
         self.spin_until_over(end, &mut |_| false)
     }
 
@@ -361,12 +359,25 @@ impl Executor {
     /// true, which is called with the time at each quiet instant.
     ///
     /// # Errors
-    /// [`SpinError`].
-    pub fn spin_until_over(&mut self, end: Time, over: Condition<'_>) -> Result<(), SpinError> {
-        self.spin_to(End::At(end), over)
+    /// Fails if the graph cannot run in this mode, if a callback fails under the policy that stops,
+    /// and in deterministic mode if the callbacks of one instant never end.
+    pub fn spin_until_over(&mut self, end: Time, over: Condition<'_>) -> Result<()> {
+        self.note_stop();
+        self.spin_to(SpinEnd::At(end), over)
     }
 
-    fn spin_to(&mut self, end: End, over: Condition<'_>) -> Result<(), SpinError> {
+    /// Logs that the executor was stopped before a spin, once for each stop.
+    fn note_stop(&mut self) {
+        let was_stopped = std::mem::replace(&mut self.was_stopped, self.stop.is_stopped());
+        if self.was_stopped && !was_stopped {
+            tracing::warn!(
+                "the spin ends at once: the executor was stopped before; call `StopHandle::reset` \
+                 to spin again"
+            );
+        }
+    }
+
+    fn spin_to(&mut self, end: SpinEnd, over: Condition<'_>) -> Result<()> {
         self.freeze()?;
         self.scheduled(|scheduler, spin| scheduler.run(spin, end, over))?;
         self.failed()
@@ -375,12 +386,12 @@ impl Executor {
     /// Calls `run` with the scheduler, its timers started, and the settings of the spin.
     pub(crate) fn scheduled<R>(
         &mut self,
-        run: impl FnOnce(&mut dyn Scheduler, Spin<'_>) -> Result<R, SpinError>,
-    ) -> Result<R, SpinError> {
+        run: impl FnOnce(&mut dyn Scheduler, Spin<'_>) -> Result<R>,
+    ) -> Result<R> {
         let (stop, wait) = (self.stop.clone(), self.wait);
         let (stack_bytes, applies_schedule) =
             (self.stack_bytes, self.deterministic.applies_schedule);
-        let Running { monitor, scheduler } = self.running();
+        let Running { monitor, scheduler, .. } = self.running();
         run(&mut **scheduler, Spin { monitor, stop: &stop, wait, stack_bytes, applies_schedule })
     }
 
@@ -395,7 +406,7 @@ impl Executor {
     /// step it; `None` in the live modes, and until the graph is frozen.
     pub fn deterministic_run(&mut self) -> Option<(&Monitor, &mut Sequencer)> {
         self.running.as_ref()?;
-        let Running { monitor, scheduler } = self.running();
+        let Running { monitor, scheduler, .. } = self.running();
         Some((monitor, scheduler.sequencer()?))
     }
 
@@ -406,10 +417,14 @@ impl Executor {
     /// The failure that stopped the executor, as an error, if there is one.
     ///
     /// # Errors
-    /// [`SpinError::Failed`].
-    pub fn failed(&self) -> Result<(), SpinError> {
+    /// An error of kind [`ErrorKind::CallbackFailed`], with the [`Failure`] as its cause.
+    pub fn failed(&self) -> Result<()> {
         match self.monitor().and_then(|monitor| monitor.stopping_failure()) {
-            Some(failure) => Err(Box::new(failure).into()),
+            Some(failure) => {
+                let node = failure.node.clone();
+                let error = Error::new(ErrorKind::CallbackFailed, failure.to_string());
+                Err(error.in_node(node).caused_by(failure))
+            }
             None => Ok(()),
         }
     }
@@ -427,8 +442,9 @@ impl Executor {
 
     /// The samples so far of the chains that are [followed](Self::with_chains), in their order;
     /// none in the live modes, and until the graph is frozen.
-    pub fn chains(&mut self) -> Vec<ChainSamples> {
-        self.sequencer().map(Sequencer::chains).unwrap_or_default()
+    pub fn chains(&self) -> Vec<ChainSamples> {
+        let follower = self.running.as_ref().and_then(|running| running.follower.as_ref());
+        follower.map(Follower::samples).unwrap_or_default()
     }
 
     /// Takes the [trace](Self::with_trace) so far, which ends; `None` if there is none.
@@ -454,7 +470,8 @@ impl Executor {
     /// Takes the recorders out, in the order of the workers.
     pub fn take_recorders(&mut self) -> Vec<Box<dyn Recorder>> {
         let running = self.running.as_mut();
-        running.map(|running| running.scheduler.take_recorders()).unwrap_or_default()
+        let recorders = running.map(|running| running.scheduler.take_recorders());
+        recorders.unwrap_or_default().into_iter().filter_map(ChainRecorder::unwrap).collect()
     }
 }
 
@@ -462,7 +479,7 @@ impl std::fmt::Debug for Executor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Executor")
             .field("mode", &self.mode)
-            .field("graph", &*self.graph)
+            .field("graph", &self.graph)
             .finish_non_exhaustive()
     }
 }

@@ -5,10 +5,12 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `chains` | latencies along paths of the graph |
 //! | `configuration` | mode and connection from the environment |
 //! | [`deterministic`] | one sequencer under simulated time, with its digest and trace |
 //! | `edges` | the edges of a graph |
 //! | [`executor`] | chooses the scheduler of the mode, freezes the graph, spins |
+//! | [`exploration`] | choices of an explored run, and shrinking of its schedule |
 //! | `live_clock` | the end of a spin there, by a clock that may be switched to `/clock` and back |
 //! | [`mapping`] | which core runs which event loops |
 //! | `memory` | locked pages |
@@ -19,6 +21,7 @@
 //! | [`plan`] | the effect of a mapping on a graph |
 //! | [`quantity`] | durations and rates as text |
 //! | [`random`] | random numbers by event |
+//! | `toml_text` | TOML files, with errors that name line and nearest key |
 //! | `schedule` | deviations from the default order, as text |
 //! | `scheduler` | the interface of all schedulers, and one implementation for each mode |
 //!
@@ -27,11 +30,13 @@
 
 #![forbid(unsafe_code)]
 
+mod chains;
 mod configuration;
 pub mod deterministic;
 mod edges;
 mod error;
 pub mod executor;
+pub mod exploration;
 mod live_clock;
 pub mod mapping;
 mod memory;
@@ -48,18 +53,20 @@ mod scheduler;
 mod signal;
 mod spin;
 pub mod thread;
+#[cfg(feature = "toml")]
+pub mod toml_text;
 
-pub use configuration::{ConfigurationError, SimulationReader, no_simulation_files};
+pub use chains::{Chain, ChainSamples};
+pub use configuration::{SimulationReader, no_simulation_files};
 pub use deterministic::threads;
 pub use deterministic::{
-    Candidate, ChainError, ChainPath, ChainSamples, Contention, Cores, DelayPerturbation,
-    Deviation, InstantEvent, Jitter, NotApplied, Postponement, RunDigest, Schedule, ScheduleError,
-    Simulation, TieBreaker, TiePolicy,
+    Candidate, Contention, Cores, DelayPerturbation, Deviation, InstantEvent, Jitter, Loss,
+    Postponement, RunDigest, Schedule, ScheduleEntry, Simulation, TieBreaker, TiePolicy,
 };
 pub use edges::{GraphEdge, graph_edges};
-pub use error::{Panicked, SpinError};
-pub use executor::{Executor, Mode, ModeError, UnknownModeError, allowed_cores};
-pub use mapping::{Machine, Mapping, MappingError, MappingFileError};
+pub use error::catch_part;
+pub use executor::{Executor, Mode};
+pub use mapping::{Machine, Mapping};
 pub use memory::may_lock_memory;
-pub use middleware::{Connection, ConnectionError, UnknownConnectionError};
-pub use signal::SignalError;
+pub use middleware::Connection;
+pub use thread::allowed_cores;

@@ -1,11 +1,11 @@
-//! The end of a spin in the live modes, by a clock whose source may be switched meanwhile.
+//! The end of a spin in the live modes, by a clock that may switch its source meanwhile.
 
 use ringspin_executor::{Clock, RosClock, Time};
 use std::time::Duration;
 
 /// The time at which a spin returns.
 #[derive(Clone, Copy)]
-pub(crate) enum End {
+pub(crate) enum SpinEnd {
     At(Time),
     After {
         duration: Duration,
@@ -16,7 +16,7 @@ pub(crate) enum End {
     },
 }
 
-impl End {
+impl SpinEnd {
     /// The end of a spin that lasts `duration` from now, or from the begin of a clock that has not
     /// begun. If the clock gets another source meanwhile, `duration` counts from there.
     pub(crate) fn after(duration: Duration, clock: &RosClock) -> Self {
@@ -37,13 +37,12 @@ impl End {
         }
     }
 
-    /// Whether it has come at `now`.
     #[inline]
     pub(crate) fn has_come(self, now: Time, clock: &RosClock) -> bool {
         now >= self.by(clock) && self.has_come_by_one_source(clock)
     }
 
-    /// Whether it has come, where time and end are of the same source of `clock`.
+    /// Whether it is due, where time and end are of the same source of `clock`.
     #[cold]
     fn has_come_by_one_source(self, clock: &RosClock) -> bool {
         let switches = clock.switches();

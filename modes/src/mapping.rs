@@ -56,30 +56,22 @@
 
 #[cfg(feature = "toml")]
 mod document;
-mod error;
 mod machine;
 mod names;
 mod placement;
-mod text;
 
-#[cfg(feature = "toml")]
-pub use error::MappingParseError;
-pub use error::{
-    DispatchPriorityError, IsolationError, MappingError, MappingFileError, UnknownNodeError,
-};
-pub use machine::{Machine, allowed_cores};
+pub use machine::Machine;
 pub use names::LoopName;
 
-use names::Entry;
+use crate::names::list;
 pub use names::loop_names;
 pub(crate) use placement::Placement;
-use ringspin_executor::{LoopId, WaitStrategy};
+use ringspin_executor::{Error, ErrorKind, LoopId, Result, WaitStrategy};
 #[cfg(feature = "toml")]
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
-use text::FIFO_PRIORITIES;
 
 /// The assignment of nodes and callback groups to cores.
 ///
@@ -98,7 +90,7 @@ use text::FIFO_PRIORITIES;
 /// let plan = mapping.resolve(&loops, &[0, 1, 2])?;
 /// assert_eq!((plan[0].core, plan[0].loops.as_slice()), (0, &[2][..]));
 /// assert_eq!((plan[1].core, plan[1].loops.as_slice()), (2, &[0, 1][..]));
-/// # Ok::<(), ringspin_modes::mapping::MappingError>(())
+/// # Ok::<(), ringspin_executor::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "toml", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
@@ -126,7 +118,7 @@ pub struct Mapping {
         )
     )]
     pub dispatch_priorities: BTreeMap<String, u8>,
-    /// The cores and what runs on them, in the order of declaration.
+    /// The cores and their entries, in the order of declaration.
     #[cfg_attr(
         feature = "toml",
         serde(default, rename = "core", skip_serializing_if = "Vec::is_empty")
@@ -138,7 +130,7 @@ pub struct Mapping {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "toml", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct CoreMapping {
-    /// The operating system's number of the core (`core_affinity::CoreId::id`).
+    /// The operating system's number of the core.
     pub id: usize,
     /// The nodes (`/node`) and callback groups (`/node:group`) that run there.
     #[cfg_attr(feature = "toml", serde(default))]
@@ -200,9 +192,15 @@ impl Mapping {
     /// Refuses the file: this build has no reader for it.
     ///
     /// # Errors
-    /// [`MappingFileError::NotBuilt`].
-    pub fn load(path: impl AsRef<std::path::Path>) -> Result<Self, MappingFileError> {
-        Err(MappingFileError::NotBuilt { path: path.as_ref().to_owned() })
+    /// Always, with kind [`ErrorKind::Unsupported`].
+    pub fn load(path: impl AsRef<std::path::Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let text = format!(
+            "failed to read the mapping file `{}`: this program was built without mapping files; \
+             build ringspin with its feature `toml`",
+            path.display()
+        );
+        Err(Error::new(ErrorKind::Unsupported, text).at_path(path))
     }
 }
 
@@ -233,7 +231,7 @@ impl Mapping {
     /// let plan = mapping.resolve(&loops, &[0])?;
     /// assert_eq!((plan[0].priority, plan[0].loops.as_slice()), (Some(1), &[1][..]));
     /// assert_eq!((plan[1].priority, plan[1].loops.as_slice()), (None, &[0][..]));
-    /// # Ok::<(), ringspin_modes::mapping::MappingError>(())
+    /// # Ok::<(), ringspin_executor::Error>(())
     /// ```
     #[must_use]
     pub fn thread<S: Into<String>>(
@@ -269,7 +267,7 @@ impl Mapping {
     ///     .dispatch_priority("/planner:logging", 0);
     /// let read: Mapping = mapping.to_toml_string().parse()?;
     /// assert_eq!(read.dispatch_priorities["/planner"], 2);
-    /// # Ok::<(), ringspin_modes::mapping::MappingParseError>(())
+    /// # Ok::<(), ringspin_executor::Error>(())
     /// ```
     #[must_use]
     pub fn dispatch_priority(mut self, entry: impl Into<String>, priority: u8) -> Self {
@@ -316,7 +314,7 @@ impl Mapping {
     /// let mapping = Mapping::new().default_core(0).core(1, ["/tracker"]).later(["/tracker"]);
     /// let plan = mapping.resolve(&[LoopName { node: "/lidar", group: "" }], &[0, 1])?;
     /// assert!(plan[1].loops.is_empty());
-    /// # Ok::<(), ringspin_modes::mapping::MappingError>(())
+    /// # Ok::<(), ringspin_executor::Error>(())
     /// ```
     #[must_use]
     pub fn later<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
@@ -335,8 +333,8 @@ impl Mapping {
     /// The default when no mapping is given: one node after the other, in the order of their
     /// creation, over `cores`; all callback groups of a node stay together.
     ///
-    /// It needs no knowledge of the load, so it is a start and not a recommendation. Without
-    /// cores the mapping is empty. O(n log n) in the loops.
+    /// It needs no knowledge of the load, so it is a start and not a recommendation. The mapping is
+    /// empty if it has no cores. O(n log n) in the loops.
     pub fn round_robin(loops: &[LoopName<'_>], cores: &[usize]) -> Self {
         let mut mapping = Self::new();
         let mut seen = BTreeSet::new();
@@ -356,12 +354,12 @@ impl Mapping {
     /// loops and entries.
     ///
     /// # Errors
-    /// [`MappingError`]: the first problem found, cores before names.
+    /// The first problem found, cores before names.
     pub fn resolve(
         &self,
         loops: &[LoopName<'_>],
         allowed_cores: &[usize],
-    ) -> Result<Vec<CorePlan>, MappingError> {
+    ) -> Result<Vec<CorePlan>> {
         self.check_cores(allowed_cores)?;
         let entries = self.entries()?;
         names::check(&entries, loops, &self.later, |(core, _)| format!("core {core}"))?;
@@ -375,7 +373,11 @@ impl Mapping {
             }
         }
         if !unmapped.is_empty() {
-            return Err(MappingError::Unmapped { loops: unmapped });
+            let text = format!(
+                "no core is given for {}; name them under a `[[core]]` or set `default_core`",
+                list(&unmapped)
+            );
+            return Err(Error::new(ErrorKind::NotFound, text));
         }
         // For the nodes that are created later.
         for thread in entries.into_values().chain(default) {
@@ -399,16 +401,17 @@ impl Mapping {
     /// O(n log n) in loops and entries.
     ///
     /// # Errors
-    /// [`DispatchPriorityError`].
-    pub fn priorities(
-        &self,
-        loops: &[LoopName<'_>],
-    ) -> Result<Vec<(usize, u8)>, DispatchPriorityError> {
+    /// Fails if two entries name the same node or loop, or an entry names none of `loops`.
+    pub fn priorities(&self, loops: &[LoopName<'_>]) -> Result<Vec<(usize, u8)>> {
         let mut entries = BTreeMap::new();
         for (text, &priority) in &self.dispatch_priorities {
-            let entry = Entry::parse(text);
+            let entry = names::entry(text);
             if entries.insert(entry.clone(), priority).is_some() {
-                return Err(DispatchPriorityError::Twice { entry: entry.to_string() });
+                let text = format!(
+                    "`{entry}` has two dispatch priorities, with and without its slash; keep only \
+                     one"
+                );
+                return Err(invalid(text));
             }
         }
         names::check(&entries, loops, &self.later, |_| "`dispatch_priorities`".into())?;
@@ -426,14 +429,26 @@ impl Mapping {
         &mut self.cores[index]
     }
 
-    fn check_cores(&self, allowed: &[usize]) -> Result<(), MappingError> {
+    fn check_cores(&self, allowed: &[usize]) -> Result<()> {
         let mut seen = BTreeSet::new();
         for core in &self.cores {
             if !seen.insert(core.thread()) {
-                return Err(MappingError::CoreTwice { core: core.id, priority: core.priority });
+                let priority = core.priority.map_or("normal priority".to_owned(), |priority| {
+                    format!("priority {priority}")
+                });
+                return Err(invalid(format!(
+                    "core {} is declared twice with {priority}; merge the `nodes` of the two \
+                     `[[core]]` tables, or give one of them another `priority`, so that the higher \
+                     one preempts the other",
+                    core.id
+                )));
             }
             if let Some(priority) = core.priority.filter(|p| !FIFO_PRIORITIES.contains(p)) {
-                return Err(MappingError::Priority { core: core.id, priority });
+                return Err(invalid(format!(
+                    "core {} asks for priority {priority}; SCHED_FIFO priorities are 1 (lowest) to \
+                     99, leave `priority` out for the normal scheduling class",
+                    core.id
+                )));
             }
         }
         for core in &self.cores {
@@ -443,14 +458,31 @@ impl Mapping {
                 (core.priority, core.wait)
                 && self.cores.iter().any(preempts)
             {
-                return Err(MappingError::Starves { core: core.id, priority });
+                return Err(invalid(format!(
+                    "the thread of core {} with priority {priority} never sleeps and would starve \
+                     those of lower priority on that core; use `wait = \"park\"`, or leave `wait` \
+                     out",
+                    core.id
+                )));
             }
         }
         let ids = seen.into_iter().map(|(id, _)| id).chain(self.default_core);
         match ids.into_iter().find(|id| !allowed.contains(id)) {
-            Some(core) => Err(MappingError::CoreNotAllowed { core, allowed: allowed.to_vec() }),
+            Some(core) => {
+                let text = format!(
+                    "core {core} does not exist or is not allowed for this process; use one of {}, \
+                     or widen the affinity mask (taskset, cpuset) of the process",
+                    list(allowed)
+                );
+                Err(Error::new(ErrorKind::NotFound, text))
+            }
             None => Ok(()),
         }
+    }
+
+    /// The cores that the mapping names: of a simulated machine, on which each of them exists.
+    pub fn virtual_cores(&self) -> Vec<usize> {
+        self.cores.iter().map(|core| core.id).chain(self.default_core).collect()
     }
 
     /// The thread of the loops that no core names.
@@ -461,14 +493,17 @@ impl Mapping {
     }
 
     /// Every entry with the thread that names it.
-    fn entries(&self) -> Result<BTreeMap<Entry, ThreadKey>, MappingError> {
+    fn entries(&self) -> Result<BTreeMap<String, ThreadKey>> {
         let mut entries = BTreeMap::new();
         for core in &self.cores {
             for text in &core.nodes {
-                let entry = Entry::parse(text);
+                let entry = names::entry(text);
                 if let Some((first, _)) = entries.insert(entry.clone(), core.thread()) {
-                    let entry = entry.to_string();
-                    return Err(MappingError::NodeTwice { entry, first, second: core.id });
+                    let second = core.id;
+                    return Err(invalid(format!(
+                        "`{entry}` is named on core {first} and again on core {second}; keep only \
+                         one"
+                    )));
                 }
             }
         }
@@ -476,7 +511,14 @@ impl Mapping {
     }
 }
 
-/// A worker thread: its core, and its priority. In the order of plans.
+fn invalid(text: String) -> Error {
+    Error::new(ErrorKind::InvalidArgument, text)
+}
+
+/// The SCHED_FIFO priorities that a worker may ask for.
+const FIFO_PRIORITIES: std::ops::RangeInclusive<u8> = 1..=99;
+
+/// A worker thread: its core, and its priority. Ordered as the plans.
 type ThreadKey = (usize, Reverse<Option<u8>>);
 
 /// The wait strategy of a thread that preempts another one.

@@ -1,7 +1,7 @@
 //! Pages that stay in memory, so that no callback waits for the disk.
 
 /// Locks all present and future pages of this process where that is permitted; otherwise it warns,
-/// and everything goes on as before.
+/// and everything continues as before.
 #[cfg(target_os = "linux")]
 pub(crate) fn lock_all() {
     use nix::sys::mman::{MlockAllFlags, mlockall};

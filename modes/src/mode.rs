@@ -1,10 +1,9 @@
 //! Modes: how an executor runs its graph, and how that is called.
 
-use crate::deterministic::Simulation;
-use crate::mapping::{Mapping, MappingFileError};
-use ringspin_executor::BoxError;
+use crate::deterministic::{Cores, Simulation};
+use crate::mapping::Mapping;
+use ringspin_executor::{Error, ErrorKind, Result};
 use std::str::FromStr;
-use thiserror::Error;
 
 /// How an executor runs its graph.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,50 +18,34 @@ pub enum Mode {
     Deterministic(Box<Simulation>),
 }
 
-/// A name that is not one of a [`Mode`].
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("unknown mode {0:?}; use `single`, `multi` or `deterministic`")]
-pub struct UnknownModeError(
-    /// The name as given.
-    pub String,
-);
-
-/// The reason why a mode was not read from the environment.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum ModeError {
-    /// There is no such mode.
-    #[error(transparent)]
-    Unknown(#[from] UnknownModeError),
-    /// The mapping file of `RINGSPIN_MAPPING` is not usable.
-    #[error(transparent)]
-    Mapping(#[from] MappingFileError),
-    /// A mapping was given to a mode that has only one core.
-    #[error(
-        "RINGSPIN_MAPPING is set, but mode {0:?} has no cores to map to; unset it or use `multi`"
-    )]
-    NeedsMultiCore(String),
-    /// The file of `RINGSPIN_SIMULATION` is not usable.
-    #[error("{0}")]
-    Simulation(BoxError),
-    /// A simulation was given to a mode that runs in real time.
-    #[error(
-        "RINGSPIN_SIMULATION is set, but mode {0:?} simulates nothing; unset it or use \
-         `deterministic`"
-    )]
-    NeedsDeterministic(String),
+impl Mode {
+    /// The mapping of the cores, or of the virtual cores of the deterministic mode.
+    pub fn mapping(&self) -> Option<&Mapping> {
+        match self {
+            Self::MultiCore(mapping) => mapping.as_ref(),
+            Self::Deterministic(simulation) => match &simulation.cores {
+                Cores::Mapped(mapping) => Some(mapping),
+                Cores::Unlimited | Cores::Single => None,
+            },
+            Self::SingleCore => None,
+        }
+    }
 }
 
 impl FromStr for Mode {
-    type Err = UnknownModeError;
+    type Err = Error;
 
     /// Reads `single`, `multi` or `deterministic`.
-    fn from_str(name: &str) -> Result<Self, UnknownModeError> {
+    fn from_str(name: &str) -> Result<Self> {
         match name {
             "single" => Ok(Self::SingleCore),
             "multi" => Ok(Self::MultiCore(None)),
             "deterministic" => Ok(Self::Deterministic(Box::default())),
-            _ => Err(UnknownModeError(name.into())),
+            _ => {
+                let text =
+                    format!("unknown mode {name:?}; use `single`, `multi` or `deterministic`");
+                Err(Error::new(ErrorKind::Parse, text))
+            }
         }
     }
 }

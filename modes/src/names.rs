@@ -23,7 +23,7 @@ pub fn exact_name(full_name: &str) -> String {
     }
 }
 
-/// How to go on when `wanted` is not among `known`; `none` if nothing is.
+/// The way out when `wanted` is not among `known`; `none` if nothing is.
 pub fn way_out(wanted: &str, known: impl IntoIterator<Item = String>, none: &str) -> String {
     let mut known: Vec<_> = known.into_iter().collect();
     known.sort_unstable();
@@ -96,7 +96,7 @@ pub fn closest<'a>(wanted: &str, candidates: &'a [String]) -> Option<&'a str> {
 }
 
 /// Levenshtein distance without regard to case, O(a * b) time and O(b) memory.
-fn edit_distance(a: &str, b: &str) -> usize {
+pub(crate) fn edit_distance(a: &str, b: &str) -> usize {
     let (a, b) = (a.to_lowercase(), b.to_lowercase());
     let mut row: Vec<usize> = (0..=b.chars().count()).collect();
     for (i, in_a) in a.chars().enumerate() {

@@ -1,6 +1,7 @@
 //! Options of an executor besides its mode, to be set before it is frozen.
 
-use crate::deterministic::{ChainPath, RunOptions};
+use crate::chains::Chain;
+use crate::deterministic::RunOptions;
 use crate::executor::Executor;
 use ringspin_executor::{FailurePolicy, GraphInfo, ReadyOrder, Recorder, WaitStrategy};
 
@@ -44,22 +45,21 @@ impl Executor {
         &mut self.deterministic
     }
 
-    /// In deterministic mode, has these chains followed: how long each message takes that goes
-    /// through one. It costs nothing where no chain goes. Read [`chains`](Self::chains) afterwards.
+    /// Has these chains followed, in any mode: how long each message takes that goes through one.
+    /// It costs nothing where no chain goes. Read [`chains`](Self::chains) afterwards.
     ///
-    /// A chain that the graph cannot have, and any chain in a live mode, is a
-    /// [`SpinError::Chain`](crate::SpinError::Chain) of the freeze.
+    /// A chain that the graph cannot have is an error of the freeze.
     ///
     /// ```
     /// use ringspin_executor::{Message, QoS};
-    /// use ringspin_modes::{ChainPath, Executor, Simulation};
+    /// use ringspin_modes::{Chain, Executor, Simulation};
     /// use ringspin_simulation::models::{Distribution, DurationRule, Durations};
     /// use std::time::Duration;
     ///
     /// let took = Distribution::fixed(Duration::from_millis(3));
     /// let durations = Durations::new().rule(DurationRule::new("/work").duration(took)).into();
     /// let mut executor = Executor::deterministic(Simulation { durations, ..Default::default() })
-    ///     .with_chains([ChainPath::new("all", ["/tick", "/work"])]);
+    ///     .with_chains([Chain::new("all", ["/tick", "/work"])]);
     /// let tick = executor.create_node("tick", ())?;
     /// let out = tick.create_publisher("ticks", QoS::default())?;
     /// tick.create_timer(Duration::from_millis(10), move |_, _| out.publish(1u8))?;
@@ -67,15 +67,15 @@ impl Executor {
     /// work.create_subscription("ticks", QoS::default(), |_, _: &Message<u8>, _| {})?;
     /// executor.spin_for(Duration::from_millis(30))?;
     /// assert_eq!(executor.chains()[0].release_to_end_ns, [3_000_000; 3]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok::<(), ringspin_executor::Error>(())
     /// ```
     #[must_use]
-    pub fn with_chains(mut self, chains: impl IntoIterator<Item = ChainPath>) -> Self {
-        self.deterministic.chains = chains.into_iter().collect();
+    pub fn with_chains(mut self, chains: impl IntoIterator<Item = Chain>) -> Self {
+        self.chains = chains.into_iter().collect();
         self
     }
 
-    /// Keeps a trace of each dispatch, and of who sent which event, in simulated time: about 100
+    /// Keeps a trace of each dispatch and of the sender of each event, in simulated time: about 100
     /// bytes for each dispatch. [`take_trace`](Executor::take_trace) gives it.
     ///
     /// ```
@@ -92,7 +92,7 @@ impl Executor {
     /// executor.spin_for(Duration::from_millis(10))?;
     /// let trace = executor.take_trace().unwrap();
     /// assert_eq!(trace.cause(trace.records[1].dispatch.event), Some(0));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok::<(), ringspin_executor::Error>(())
     /// ```
     #[must_use]
     pub fn with_trace(mut self) -> Self {
@@ -104,9 +104,8 @@ impl Executor {
     /// that was swapped out, or not yet touched, costs a callback milliseconds when it is needed.
     ///
     /// All of the process is locked (`mlockall`, present and future pages), once the graph is
-    /// frozen, and stays so: what is created later is locked as it is allocated. Without the
-    /// capability `CAP_IPC_LOCK` or an unlimited `RLIMIT_MEMLOCK` nothing is locked, and a warning
-    /// says so.
+    /// frozen, and stays so: later memory is locked as it is allocated. Without the capability
+    /// `CAP_IPC_LOCK` or an unlimited `RLIMIT_MEMLOCK` nothing is locked, and a warning says so.
     #[must_use]
     pub fn with_locked_memory(mut self) -> Self {
         self.lock_memory = true;
@@ -140,8 +139,8 @@ impl Executor {
     /// that runs at the switch says nothing.
     ///
     /// Call this before the first node is created. Without a middleware that brings a clock,
-    /// freezing is an error ([`SpinError::Clock`](crate::SpinError::Clock)), while the argument is
-    /// then ignored, with a warning. The deterministic mode has a time of its own, and does not
+    /// freezing is an error, while the argument is
+    /// then ignored, with a warning. The deterministic mode has simulated time, and does not
     /// follow.
     #[must_use]
     pub fn with_sim_time(mut self) -> Self {
@@ -154,9 +153,9 @@ impl Executor {
     /// [`ReadyOrder::RoundRobin`]. The deterministic mode is always [`ReadyOrder::Fifo`].
     ///
     /// With [`ReadyOrder::Fifo`] a worker dispatches the events of all its loops in the order in
-    /// which they became ready, whatever their priorities: what a single core does is then what the
-    /// deterministic mode does, as far as it does not depend on time. Under load a chain of nodes
-    /// has a longer latency that way, because each hop waits for everything that is ready.
+    /// which they became ready, regardless of priorities: a single core then does the same as the
+    /// deterministic mode, as far as it does not depend on time. Under load a chain of nodes has a
+    /// longer latency that way, because each hop waits for everything that is ready.
     ///
     /// ```
     /// use ringspin_executor::ReadyOrder;

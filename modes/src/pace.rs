@@ -11,7 +11,7 @@
 //! * Of the time until a deadline only [`TRUSTED`] is waited for by the counter; then the clock is
 //!   read, and the rest is divided in the same way. A rate that differs by less, because the
 //!   clock is being adjusted, delays no timer.
-//! * After [`CALLBACKS_MAX`] callbacks the clock is read whatever the counter says. That is the
+//! * After [`CALLBACKS_MAX`] callbacks the clock is read at any value of the counter. That is the
 //!   bound where the counter is broken; where there is none, the clock is read after each callback.
 //!
 //! Predicting the length of the next callbacks from that of the last ones would be cheaper. It
@@ -46,7 +46,7 @@ impl Reading {
     }
 }
 
-/// Tells a worker whether it may go on without reading the clock.
+/// Tells a worker whether it may continue without reading the clock.
 #[derive(Debug)]
 pub(crate) struct Pace {
     /// Where the measurement of the rate began.
@@ -63,7 +63,7 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// Without a rate.
+    /// The rate is unknown.
     pub(crate) fn new(clock: &impl Clock) -> Self {
         let reading = Reading::of(clock);
         let (rate, deadline, callbacks_left) = (0.0, Time::MAX, 0);
@@ -89,7 +89,6 @@ impl Pace {
         ticks.wrapping_sub(self.last.before) < self.quiet
     }
 
-    /// Reads the clock.
     pub(crate) fn read(&mut self, clock: &impl Clock) -> Time {
         self.take(Reading::of(clock));
         self.last.time
@@ -120,7 +119,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A machine: its true time in nanoseconds, and a counter with a rate of its own.
+    /// A machine: its true time in nanoseconds, and a counter with another rate.
     struct Machine {
         now: u64,
         ticks_per_us: u64,
@@ -163,8 +162,8 @@ mod tests {
     }
 
     proptest! {
-        /// The promise: no callback begins once the deadline has come, whatever went before, and
-        /// also if the counter's rate differs from the measured one by a percent.
+        /// The promise: no callback begins after the deadline, whatever ran before, and also if the
+        /// counter's rate differs from the measured one by a percent.
         #[test]
         fn no_callback_begins_after_the_deadline(
             durations in durations(),

@@ -1,39 +1,23 @@
 //! Effect of a mapping on a graph before it is frozen: the loops of each core, and priorities.
 
-use crate::deterministic::Cores;
-use crate::error::SpinError;
 use crate::mapping::{CorePlan, Machine, Mapping, Placement, loop_names};
 use crate::mode::Mode;
-use ringspin_executor::{FreezeError, Graph, GraphInfo, LoopId, SetPriorityError};
-use std::fmt::Display;
-
-/// The mapping of the cores, or of the virtual ones.
-fn mapping_of(mode: &Mode) -> Option<&Mapping> {
-    match mode {
-        Mode::MultiCore(mapping) => mapping.as_ref(),
-        Mode::Deterministic(simulation) => match &simulation.cores {
-            Cores::Mapped(mapping) => Some(mapping),
-            Cores::Unlimited | Cores::Single => None,
-        },
-        Mode::SingleCore => None,
-    }
-}
+use ringspin_executor::{ErrorKind, Graph, GraphInfo, LoopId, Result};
 
 /// Gives the loops of `graph` the priorities of the mapping. They are the graph's from here on, so
 /// that workers and virtual cores, which take them from there, cannot differ.
-pub(crate) fn prioritize(graph: &Graph, mode: &Mode) -> Result<(), SpinError> {
-    let Some(mapping) = mapping_of(mode).filter(|of| !of.dispatch_priorities.is_empty()) else {
+pub(crate) fn prioritize(graph: &Graph, mode: &Mode) -> Result<()> {
+    let Some(mapping) = mode.mapping().filter(|of| !of.dispatch_priorities.is_empty()) else {
         return Ok(());
     };
     let info = graph.info();
     let ids: Vec<LoopId> = info.loops.keys().collect();
     let priorities = mapping.priorities(&loop_names(&info));
-    for (index, priority) in priorities.map_err(|error| SpinError::Mapping(error.to_string()))? {
+    for (index, priority) in priorities? {
         match graph.set_priority(ids[index], priority) {
-            // Another thread has destroyed it since.
-            Ok(()) | Err(SetPriorityError::UnknownLoop(_)) => {}
-            Err(SetPriorityError::Frozen(_)) => return Err(FreezeError::AlreadyFrozen.into()),
-            Err(error) => return Err(SpinError::Mapping(error.to_string())),
+            // Another thread has destroyed the loop since.
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            set => set?,
         }
     }
     Ok(())
@@ -41,14 +25,14 @@ pub(crate) fn prioritize(graph: &Graph, mode: &Mode) -> Result<(), SpinError> {
 
 /// Whether the mapping of a live mode asks for locked memory.
 pub(crate) fn locks_memory(mode: &Mode) -> bool {
-    mapping_of(mode).is_some_and(|mapping| mapping.lock_memory)
+    mode.mapping().is_some_and(|mapping| mapping.lock_memory)
 }
 
 /// Resolves the mapping, or the default one, against the graph and this process's cores.
 ///
 /// # Errors
-/// [`SpinError::Mapping`].
-pub fn cores(info: &GraphInfo, mapping: Option<&Mapping>) -> Result<Vec<CorePlan>, SpinError> {
+/// Fails if the mapping does not fit the graph or the machine.
+pub fn cores(info: &GraphInfo, mapping: Option<&Mapping>) -> Result<Vec<CorePlan>> {
     Ok(place(info, mapping)?.0)
 }
 
@@ -56,15 +40,14 @@ pub fn cores(info: &GraphInfo, mapping: Option<&Mapping>) -> Result<Vec<CorePlan
 pub(crate) fn place(
     info: &GraphInfo,
     mapping: Option<&Mapping>,
-) -> Result<(Vec<CorePlan>, Placement), SpinError> {
+) -> Result<(Vec<CorePlan>, Placement)> {
     let names = loop_names(info);
     let machine = Machine::this();
-    let refused = |error: &dyn Display| SpinError::Mapping(error.to_string());
     let given = match mapping {
-        Some(mapping) => mapping.on_machine(&machine).map_err(|error| refused(&error))?,
+        Some(mapping) => mapping.on_machine(&machine)?,
         None => Mapping::round_robin(&names, &machine.allowed),
     };
-    let mut plan = given.resolve(&names, &machine.cores()).map_err(|error| refused(&error))?;
+    let mut plan = given.resolve(&names, &machine.cores())?;
     if plan.is_empty() {
         // For the nodes that are created later.
         let core = machine.allowed.first().copied().unwrap_or_default();

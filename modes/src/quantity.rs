@@ -3,11 +3,11 @@
 #[cfg(feature = "toml")]
 mod serialized;
 
+use ringspin_executor::{Error, ErrorKind, Result};
 use std::fmt;
 use std::num::NonZeroU64;
 use std::str::FromStr;
 use std::time::Duration;
-use thiserror::Error;
 
 /// The units of durations, in nanoseconds. The first that fits is written.
 const TIMES: [(&str, u64); 7] = [
@@ -35,14 +35,6 @@ const RATES: [(&str, u64); 11] = [
     ("GiB/s", 8 << 30),
 ];
 
-/// A text that is no quantity of the kind that was expected.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("`{text}` is not {wanted}")]
-pub struct QuantityError {
-    text: String,
-    wanted: &'static str,
-}
-
 const A_DURATION: &str =
     "a duration of whole nanoseconds up to 584 years; write it as \"10ms\", \"1.5 s\", \"250us\"";
 const A_BANDWIDTH: &str =
@@ -55,7 +47,7 @@ const A_BANDWIDTH: &str =
 /// use std::time::Duration;
 /// let bandwidth: Bandwidth = "10 MB/s".parse()?;
 /// assert_eq!(bandwidth.time_for(400_000), Duration::from_millis(40));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), ringspin_executor::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bandwidth(NonZeroU64);
@@ -74,13 +66,13 @@ impl Bandwidth {
 }
 
 impl FromStr for Bandwidth {
-    type Err = QuantityError;
+    type Err = Error;
 
     /// A decimal number and one of `B/s`, `kB/s`, `MB/s`, `GB/s`, `KiB/s`, `MiB/s`, `GiB/s`,
     /// `bit/s`, `kbit/s`, `Mbit/s`, `Gbit/s`.
-    fn from_str(text: &str) -> Result<Self, QuantityError> {
+    fn from_str(text: &str) -> Result<Self> {
         let rate = with_unit(text, &RATES).and_then(NonZeroU64::new).map(Self);
-        rate.ok_or_else(|| QuantityError { text: text.into(), wanted: A_BANDWIDTH })
+        rate.ok_or_else(|| invalid(text, A_BANDWIDTH))
     }
 }
 
@@ -95,18 +87,18 @@ impl fmt::Display for Bandwidth {
 pub struct Nanos(pub u64);
 
 impl From<Duration> for Nanos {
-    /// At most what 64 bits hold.
+    /// The maximum is that of 64 bits.
     fn from(duration: Duration) -> Self {
         Self(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
     }
 }
 
 impl FromStr for Nanos {
-    type Err = QuantityError;
+    type Err = Error;
 
-    fn from_str(text: &str) -> Result<Self, QuantityError> {
+    fn from_str(text: &str) -> Result<Self> {
         let ns = with_unit(text, &TIMES).map(Self);
-        ns.ok_or_else(|| QuantityError { text: text.into(), wanted: A_DURATION })
+        ns.ok_or_else(|| invalid(text, A_DURATION))
     }
 }
 
@@ -116,12 +108,12 @@ impl FromStr for Nanos {
 /// use ringspin_modes::quantity::parse_duration;
 /// use std::time::Duration;
 /// assert_eq!(parse_duration("1.5 ms")?, Duration::from_micros(1_500));
-/// # Ok::<(), ringspin_modes::quantity::QuantityError>(())
+/// # Ok::<(), ringspin_executor::Error>(())
 /// ```
 ///
 /// # Errors
-/// [`QuantityError`] with an example.
-pub fn parse_duration(text: &str) -> Result<Duration, QuantityError> {
+/// [`Error`] with an example.
+pub fn parse_duration(text: &str) -> Result<Duration> {
     text.parse::<Nanos>().map(|nanos| Duration::from_nanos(nanos.0))
 }
 
@@ -129,6 +121,10 @@ impl fmt::Display for Nanos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_with_unit(self.0, &TIMES, "", f)
     }
+}
+
+fn invalid(text: &str, wanted: &str) -> Error {
+    Error::new(ErrorKind::Parse, format!("`{text}` is not {wanted}"))
 }
 
 /// A number and a unit, with or without blanks around them.

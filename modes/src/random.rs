@@ -1,12 +1,13 @@
-//! Random numbers without state: what is drawn for an event depends on nothing but its identity.
+//! Random numbers without state: the number of an event depends on nothing but its identity.
 //!
 //! A generator that is advanced gives every later event other numbers as soon as one event more
 //! draws from it. Here each edge or callback has a [`Stream`], named after itself, and draws number
 //! `n` for its event `n`: a new edge, another order or an event that draws twice changes nothing
 //! for the others.
 //!
-//! For each purpose, a stream is the SplitMix64 sequence from a start of its own, of which any
-//! number can be had at once. Integer arithmetic only: the same on every machine.
+//! For each purpose, a stream is the SplitMix64 sequence from a separate start; any of its numbers
+//! can be had at once. Integer arithmetic only: the same on every machine. [`SplitMix64`] is the
+//! generator with its state, for code that draws in one fixed order.
 //!
 //! SplitMix64: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA
 //! 2014, with the finaliser that its authors took from Stafford ("Mix13").
@@ -45,7 +46,7 @@ pub enum Purpose {
     CopyDelay = 4,
     /// How long a callback runs.
     Duration = 5,
-    /// By how much a message is late beyond what its link says.
+    /// The delay of a message beyond that of its link.
     Jitter = 6,
     /// Which event of an instant is next.
     Tie = 7,
@@ -77,8 +78,7 @@ impl Stream {
     /// more probable than others by a share of `limit` / 2^64.
     #[inline]
     pub fn below(self, n: u64, purpose: Purpose, limit: u64) -> u64 {
-        let product = u128::from(self.draw(n, purpose)) * u128::from(limit);
-        (product >> 64) as u64
+        scale(self.draw(n, purpose), limit)
     }
 
     /// Two numbers of event `n` for `purpose`: the first is [`draw`](Self::draw)'s.
@@ -111,12 +111,39 @@ pub fn to_unit(draw: u64) -> f64 {
 /// Output `n` of the SplitMix64 generator that was seeded with `seed`.
 #[inline]
 fn nth(seed: u64, n: u64) -> u64 {
-    mix(seed.wrapping_add(GOLDEN.wrapping_mul(n.wrapping_add(1))))
+    SplitMix64(seed.wrapping_add(GOLDEN.wrapping_mul(n))).draw()
 }
 
-/// A bijection in which each bit of the input changes each bit of the output as often as not.
+/// The SplitMix64 generator with its state, for a search or a program that draws in one order.
+#[derive(Clone, Debug)]
+pub struct SplitMix64(pub u64);
+
+impl SplitMix64 {
+    /// The next number, uniform over all 64 bits.
+    #[inline]
+    pub fn draw(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(GOLDEN);
+        mix(self.0)
+    }
+
+    /// The next number below `limit`, which is not zero, with the bias of [`Stream::below`].
+    #[inline]
+    pub fn below(&mut self, limit: u64) -> u64 {
+        scale(self.draw(), limit)
+    }
+}
+
+/// The upper half of the product scales a number of 64 bits to `0..limit`: Lemire, ACM TOMACS 29
+/// (2019), without the rejection.
 #[inline]
-fn mix(mut x: u64) -> u64 {
+fn scale(draw: u64, limit: u64) -> u64 {
+    ((u128::from(draw) * u128::from(limit)) >> 64) as u64
+}
+
+/// A bijection in which each bit of the input changes each bit of the output as often as not: the
+/// finaliser of SplitMix64.
+#[inline]
+pub fn mix(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)

@@ -1,12 +1,20 @@
 //! Schedules: how a run deviated from the default order, in a form that can be repeated, shrunk,
 //! and typed into a shell.
+//!
+//! The thread of the run writes the parts as they happen: the tie breaker each choice that is not
+//! the first candidate, the network each message with jitter. The sequencer gathers them into a
+//! [`Schedule`] when it is asked, and another run follows that one. An entry names an instant and
+//! the number of a choice, or a callback and the number of its event, or a message and its
+//! receiver: facts of the simulated run, and never an address or a position in the whole run. So it
+//! means the same in another process, and shrinking can remove entries without a renumbering of the
+//! others.
 
-use ringspin_executor::{CallbackId, EventId, GraphInfo, SourceId, Time};
+use crate::quantity::decimal;
+use ringspin_executor::{CallbackId, Error, ErrorKind, EventId, GraphInfo, Result, SourceId, Time};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
-use thiserror::Error;
 
 /// A choice at which another event than the first in the contract's order was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,15 +39,36 @@ pub struct DelayPerturbation {
 }
 
 impl DelayPerturbation {
-    /// The perturbation in words.
     pub(crate) fn in_words(&self, info: &GraphInfo) -> String {
-        let EventId { source, sequence } = self.event;
         let delay = Duration::from_nanos(self.delay_ns);
-        let by = match info.publisher(source) {
-            Some((topic, by)) => format!("{} on {}", info.loops[by].node, topic.name),
-            None => format!("source {}", source.0),
-        };
-        format!("message {sequence} of {by} {delay:?} later for {}", info.name_of(self.callback))
+        let message = message_in_words(self.event, info);
+        format!("{message} {delay:?} later for {}", info.name_of(self.callback))
+    }
+}
+
+/// A message that its link lost on the way to one subscription.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Loss {
+    /// The message.
+    pub event: EventId,
+    /// The callback that does not receive it.
+    pub callback: CallbackId,
+}
+
+impl Loss {
+    /// The loss in words.
+    pub(crate) fn in_words(&self, info: &GraphInfo) -> String {
+        let message = message_in_words(self.event, info);
+        format!("{message} lost for {}", info.name_of(self.callback))
+    }
+}
+
+fn message_in_words(EventId { source, sequence }: EventId, info: &GraphInfo) -> String {
+    match info.publisher(source) {
+        Some((topic, by)) => {
+            format!("message {sequence} of {} on {}", info.loops[by].node, topic.name)
+        }
+        None => format!("message {sequence} of source {}", source.0),
     }
 }
 
@@ -64,7 +93,6 @@ pub struct Postponement {
 }
 
 impl Postponement {
-    /// The postponement in words.
     pub(crate) fn in_words(&self, info: &GraphInfo) -> String {
         let turn = |turn: InstantEvent| match turn.number {
             0 => info.name_of(turn.callback),
@@ -80,29 +108,59 @@ impl Postponement {
 /// As text it is a list such as `s9,t2.5:0>1,p3:4.0>5.2,m7.12>3+250`: everything random has seed 9;
 /// at 2.5 s, at the first choice (0), the second candidate (1) was taken; at 3 s, the first event
 /// (0) of callback 4 was taken after the third (2) of callback 5; message 12 of source 7 reached
-/// callback 3 by 250 nanoseconds later. `h2.5:0>1` is the same as `t2.5:0>1`, for threads of the
-/// application.
+/// callback 3 by 250 nanoseconds later. `l7.12>3` is the loss of that message. `h2.5:0>1` is the
+/// same as `t2.5:0>1`, for threads of the application.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
     /// Replaces the [seed](crate::Simulation::seed) of everything random.
     pub seed: Option<u64>,
-    /// In order of time.
+    /// Ordered by time.
     pub deviations: Vec<Deviation>,
-    /// In order of time.
+    /// Ordered by time.
     pub postponements: Vec<Postponement>,
-    /// In order of event and callback.
+    /// Ordered by event and callback.
     pub perturbations: Vec<DelayPerturbation>,
+    /// Ordered by event and callback. Those of the seed are not among them.
+    pub losses: Vec<Loss>,
     /// Choices of the next thread of the application, where [threads](crate::threads) share
     /// simulated time; in order of time.
     pub threads: Vec<Deviation>,
 }
 
+/// An entry of a [`Schedule`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ScheduleEntry {
+    /// The seed of everything random.
+    Seed(u64),
+    /// A choice of another event.
+    Deviation(Deviation),
+    /// An event that waited for another one.
+    Postponement(Postponement),
+    /// A message that was later.
+    Perturbation(DelayPerturbation),
+    /// A message that was lost.
+    Loss(Loss),
+    /// A choice of another thread.
+    Thread(Deviation),
+}
+
 impl Schedule {
+    /// The entries, kind by kind.
+    pub fn entries(&self) -> impl Iterator<Item = ScheduleEntry> {
+        use ScheduleEntry::*;
+        let deviations = self.deviations.iter().copied().map(Deviation);
+        let postponements = self.postponements.iter().copied().map(Postponement);
+        let perturbations = self.perturbations.iter().copied().map(Perturbation);
+        let losses = self.losses.iter().copied().map(Loss);
+        let threads = self.threads.iter().copied().map(Thread);
+        let seed = self.seed.into_iter().map(Seed);
+        let messages = perturbations.chain(losses);
+        seed.chain(deviations).chain(postponements).chain(messages).chain(threads)
+    }
+
     /// The number of entries of all kinds.
     pub fn len(&self) -> usize {
-        let Self { seed, deviations, postponements, perturbations, threads } = self;
-        let orders = deviations.len() + postponements.len() + threads.len();
-        usize::from(seed.is_some()) + orders + perturbations.len()
+        self.entries().count()
     }
 
     /// Whether it is the default order with the job's own seed.
@@ -110,46 +168,59 @@ impl Schedule {
         self.len() == 0
     }
 
-    /// Sorts the entries, so that equal schedules are equal texts.
-    pub fn sort(&mut self) {
-        self.deviations.sort_unstable();
-        self.postponements.sort_unstable();
-        self.perturbations.sort_unstable();
-        self.threads.sort_unstable();
+    /// The error of a run that has no such choice, event or message as these entries name.
+    pub fn not_applied(&self) -> Error {
+        let text = format!(
+            "failed to apply these entries of the schedule: {self}; the run has no such choice or \
+             message: remove them, or explore again"
+        );
+        Error::new(ErrorKind::ScheduleNotApplied, text)
     }
 
     /// The entries that `applied` lacks. A seed is always applied.
     pub(crate) fn without(&self, applied: &Self) -> Self {
-        fn lacking<I: Copy + Ord>(all: &[I], applied: &[I]) -> Vec<I> {
-            let applied: BTreeSet<I> = applied.iter().copied().collect();
-            all.iter().copied().filter(|item| !applied.contains(item)).collect()
-        }
-        Self {
-            seed: None,
-            deviations: lacking(&self.deviations, &applied.deviations),
-            postponements: lacking(&self.postponements, &applied.postponements),
-            perturbations: lacking(&self.perturbations, &applied.perturbations),
-            threads: lacking(&self.threads, &applied.threads),
-        }
+        let applied: BTreeSet<_> = applied.entries().collect();
+        let is_lacking = |entry: &ScheduleEntry| {
+            !matches!(entry, ScheduleEntry::Seed(_)) && !applied.contains(entry)
+        };
+        self.entries().filter(is_lacking).collect()
     }
 
     /// The orders of instants up to `now`.
-    pub(crate) fn up_to(mut self, now: Time) -> Self {
-        self.deviations.retain(|deviation| deviation.time <= now);
-        self.postponements.retain(|postponement| postponement.time <= now);
-        self.threads.retain(|deviation| deviation.time <= now);
-        self.perturbations.clear();
-        self
+    pub(crate) fn up_to(&self, now: Time) -> Self {
+        let is_past = |entry: &ScheduleEntry| match entry {
+            ScheduleEntry::Deviation(of) | ScheduleEntry::Thread(of) => of.time <= now,
+            ScheduleEntry::Postponement(of) => of.time <= now,
+            ScheduleEntry::Seed(_) | ScheduleEntry::Perturbation(_) | ScheduleEntry::Loss(_) => {
+                false
+            }
+        };
+        self.entries().filter(is_past).collect()
     }
 }
 
-/// The entries of a schedule that were not applied: the run has no such choice, event or message.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error(
-    "failed to apply these entries of the schedule: {0}; the run has no such choice or message: \
-     remove them, or explore again"
-)]
-pub struct NotApplied(pub Schedule);
+impl FromIterator<ScheduleEntry> for Schedule {
+    /// Sorts the entries, so that equal schedules are equal texts. The last seed counts.
+    fn from_iter<I: IntoIterator<Item = ScheduleEntry>>(entries: I) -> Self {
+        let mut schedule = Self::default();
+        for entry in entries {
+            match entry {
+                ScheduleEntry::Seed(seed) => schedule.seed = Some(seed),
+                ScheduleEntry::Deviation(of) => schedule.deviations.push(of),
+                ScheduleEntry::Postponement(of) => schedule.postponements.push(of),
+                ScheduleEntry::Perturbation(of) => schedule.perturbations.push(of),
+                ScheduleEntry::Loss(of) => schedule.losses.push(of),
+                ScheduleEntry::Thread(of) => schedule.threads.push(of),
+            }
+        }
+        schedule.deviations.sort_unstable();
+        schedule.postponements.sort_unstable();
+        schedule.perturbations.sort_unstable();
+        schedule.losses.sort_unstable();
+        schedule.threads.sort_unstable();
+        schedule
+    }
+}
 
 /// How many deviations and how many perturbations a run keeps, unless it explores: with jitter,
 /// each message is one.
@@ -195,103 +266,97 @@ pub(crate) struct Taken {
 }
 
 impl Taken {
-    /// The deviation in words.
     pub(crate) fn in_words(&self, info: &GraphInfo) -> String {
         let (taken, instead_of) = (info.name_of(self.taken), info.name_of(self.instead_of));
-        format!("at {}: {taken} before {instead_of}", self.deviation.time)
+        let others = match self.deviation.taken {
+            0 | 1 => String::new(),
+            2 => " and 1 other".into(),
+            n => format!(" and {} others", n - 1),
+        };
+        format!("at {}: {taken} before {instead_of}{others}", self.deviation.time)
     }
 }
 
-/// The error of a text that is not a schedule.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error(
-    "`{0}` is not a deviation: write `s<seed>`, `t<seconds>:<choice>><taken>`, \
-     `h<seconds>:<choice>><taken>`, \
-     `p<seconds>:<callback>.<number>><callback>.<number>` or \
-     `m<source>.<sequence>><callback>+<nanoseconds>`, separated by commas, as it was printed"
-)]
-pub struct ScheduleError(String);
-
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let seed = self.seed.iter().map(|seed| format!("s{seed}"));
-        let deviations = self.deviations.iter().map(|deviation| format!("t{deviation}"));
-        let postponements = self.postponements.iter().map(Postponement::to_string);
-        let perturbations = self.perturbations.iter().map(DelayPerturbation::to_string);
-        let threads = self.threads.iter().map(|deviation| format!("h{deviation}"));
-        let all = seed.chain(deviations).chain(postponements).chain(perturbations).chain(threads);
-        f.write_str(&all.collect::<Vec<_>>().join(","))
+        let entries: Vec<_> = self.entries().map(|entry| entry.to_string()).collect();
+        f.write_str(&entries.join(","))
+    }
+}
+
+impl fmt::Display for ScheduleEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Seed(seed) => write!(f, "s{seed}"),
+            Self::Deviation(Deviation { time, choice, taken }) => {
+                write!(f, "t{}:{choice}>{taken}", seconds(time))
+            }
+            Self::Thread(Deviation { time, choice, taken }) => {
+                write!(f, "h{}:{choice}>{taken}", seconds(time))
+            }
+            Self::Postponement(Postponement { time, held, until }) => {
+                let event = |of: InstantEvent| format!("{}.{}", of.callback.0, of.number);
+                write!(f, "p{}:{}>{}", seconds(time), event(held), event(until))
+            }
+            Self::Perturbation(DelayPerturbation { event, callback, delay_ns }) => {
+                let EventId { source, sequence } = event;
+                write!(f, "m{}.{sequence}>{}+{delay_ns}", source.0, callback.0)
+            }
+            Self::Loss(Loss { event: EventId { source, sequence }, callback }) => {
+                write!(f, "l{}.{sequence}>{}", source.0, callback.0)
+            }
+        }
     }
 }
 
 /// Seconds with as many digits as are needed.
-fn write_time(time: Time, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn seconds(time: Time) -> String {
     let ns = time.as_nanos();
-    let (seconds, fraction) = (ns / 1_000_000_000, format!("{:09}", ns % 1_000_000_000));
-    write!(f, "{seconds}")?;
-    match fraction.trim_end_matches('0') {
-        "" => Ok(()),
-        fraction => write!(f, ".{fraction}"),
-    }
-}
-
-impl fmt::Display for Deviation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_time(self.time, f)?;
-        write!(f, ":{}>{}", self.choice, self.taken)
-    }
-}
-
-impl fmt::Display for Postponement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { time, held, until } = self;
-        f.write_str("p")?;
-        write_time(*time, f)?;
-        write!(f, ":{}.{}", held.callback.0, held.number)?;
-        write!(f, ">{}.{}", until.callback.0, until.number)
-    }
-}
-
-impl fmt::Display for DelayPerturbation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { event: EventId { source, sequence }, callback, delay_ns } = self;
-        write!(f, "m{}.{sequence}>{}+{delay_ns}", source.0, callback.0)
-    }
+    let text = format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 impl FromStr for Schedule {
-    type Err = ScheduleError;
+    type Err = Error;
 
-    fn from_str(text: &str) -> Result<Self, ScheduleError> {
-        let mut schedule = Self::default();
-        for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
-            let error = || ScheduleError(item.into());
-            let (kind, rest) = item.split_at_checked(1).ok_or_else(error)?;
-            match kind {
-                "s" if schedule.seed.is_none() => {
-                    schedule.seed = Some(rest.parse().map_err(|_| error())?);
-                }
-                "t" => schedule.deviations.push(deviation(rest).ok_or_else(error)?),
-                "h" => schedule.threads.push(deviation(rest).ok_or_else(error)?),
-                "p" => schedule.postponements.push(postponement(rest).ok_or_else(error)?),
-                "m" => schedule.perturbations.push(perturbation(rest).ok_or_else(error)?),
-                _ => return Err(error()),
-            }
-        }
-        schedule.sort();
-        Ok(schedule)
+    fn from_str(text: &str) -> Result<Self> {
+        let mut has_seed = false;
+        let mut read = |item: &str| {
+            let read = entry(item)?;
+            let is_seed = matches!(read, ScheduleEntry::Seed(_));
+            let is_second = is_seed && std::mem::replace(&mut has_seed, true);
+            (!is_second).then_some(read)
+        };
+        let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+        items.map(|item| read(item).ok_or_else(|| invalid(item))).collect()
     }
 }
 
+fn entry(item: &str) -> Option<ScheduleEntry> {
+    let (kind, rest) = item.split_at_checked(1)?;
+    Some(match kind {
+        "s" => ScheduleEntry::Seed(rest.parse().ok()?),
+        "t" => ScheduleEntry::Deviation(deviation(rest)?),
+        "h" => ScheduleEntry::Thread(deviation(rest)?),
+        "p" => ScheduleEntry::Postponement(postponement(rest)?),
+        "m" => ScheduleEntry::Perturbation(perturbation(rest)?),
+        "l" => ScheduleEntry::Loss(loss(rest)?),
+        _ => return None,
+    })
+}
+
+fn invalid(item: &str) -> Error {
+    let text = format!(
+        "`{item}` is not a deviation: write `s<seed>`, `t<seconds>:<choice>><taken>`, \
+         `h<seconds>:<choice>><taken>`, `p<seconds>:<callback>.<number>><callback>.<number>`, \
+         `m<source>.<sequence>><callback>+<nanoseconds>` or `l<source>.<sequence>><callback>`, \
+         separated by commas, as it was printed"
+    );
+    Error::new(ErrorKind::Parse, text)
+}
+
 fn time(text: &str) -> Option<Time> {
-    let (seconds, fraction) = text.split_once('.').unwrap_or((text, ""));
-    if fraction.len() > 9 {
-        return None;
-    }
-    let seconds: u64 = seconds.parse().ok()?;
-    let fraction: u64 = format!("{fraction:0<9}").parse().ok()?;
-    let ns = seconds.checked_mul(1_000_000_000)?.checked_add(fraction)?;
-    Some(Time::from_nanos(ns))
+    decimal(text, 1_000_000_000).map(Time::from_nanos)
 }
 
 fn deviation(text: &str) -> Option<Deviation> {
@@ -313,15 +378,18 @@ fn postponement(text: &str) -> Option<Postponement> {
 }
 
 fn perturbation(text: &str) -> Option<DelayPerturbation> {
-    let (event, rest) = text.split_once('>')?;
+    let (message, delay) = text.split_once('+')?;
+    let Loss { event, callback } = loss(message)?;
+    Some(DelayPerturbation { event, callback, delay_ns: delay.parse().ok()? })
+}
+
+/// A message and its receiver.
+fn loss(text: &str) -> Option<Loss> {
+    let (event, callback) = text.split_once('>')?;
     let (source, sequence) = event.split_once('.')?;
-    let (callback, delay) = rest.split_once('+')?;
     let source = SourceId(source.parse().ok()?);
-    Some(DelayPerturbation {
-        event: EventId { source, sequence: sequence.parse().ok()? },
-        callback: CallbackId(callback.parse().ok()?),
-        delay_ns: delay.parse().ok()?,
-    })
+    let event = EventId { source, sequence: sequence.parse().ok()? };
+    Some(Loss { event, callback: CallbackId(callback.parse().ok()?) })
 }
 
 #[cfg(test)]
@@ -336,6 +404,7 @@ mod tests {
             deviations in prop::collection::vec(any::<(u64, u32, u32)>(), 0..5),
             postponements in prop::collection::vec(any::<(u64, [u32; 4])>(), 0..5),
             perturbations in prop::collection::vec(any::<(u32, u64, u32, u64)>(), 0..5),
+            losses in prop::collection::vec(any::<(u32, u64, u32)>(), 0..5),
             threads in prop::collection::vec(any::<(u64, u32, u32)>(), 0..5),
         ) {
             let deviation = |(ns, choice, taken)| {
@@ -346,20 +415,25 @@ mod tests {
                 callback: CallbackId(callback),
                 delay_ns,
             };
+            let loss = |(source, sequence, callback)| Loss {
+                event: EventId { source: SourceId(source), sequence },
+                callback: CallbackId(callback),
+            };
             let turn = |callback, number| InstantEvent { callback: CallbackId(callback), number };
             let postponement = |(ns, [a, n, b, m]): (u64, [u32; 4])| Postponement {
                 time: Time::from_nanos(ns),
                 held: turn(a, n),
                 until: turn(b, m),
             };
-            let mut schedule = Schedule {
+            let schedule = Schedule {
                 seed,
                 deviations: deviations.into_iter().map(deviation).collect(),
                 postponements: postponements.into_iter().map(postponement).collect(),
                 perturbations: perturbations.into_iter().map(perturbation).collect(),
+                losses: losses.into_iter().map(loss).collect(),
                 threads: threads.into_iter().map(deviation).collect(),
             };
-            schedule.sort();
+            let schedule: Schedule = schedule.entries().collect();
             prop_assert_eq!(schedule.to_string().parse::<Schedule>(), Ok(schedule));
         }
     }

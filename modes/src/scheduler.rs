@@ -1,23 +1,18 @@
-//! Schedulers: the interface to an executor, and one implementation for each mode.
+//! Schedulers: the interface to an executor, and an implementation for live and for simulated time.
 //!
 //! | module | contents |
 //! |---|---|
-//! | `live` | worker loops on the real clock, for both live schedulers |
-//! | `single_core`, `multi_core` | the live schedulers |
+//! | `live` | the scheduler of both live modes: workers on the real clock |
 //! | `sequenced` | the deterministic scheduler |
 
 mod live;
-mod multi_core;
 mod sequenced;
-mod single_core;
 
-pub(crate) use multi_core::MultiCore;
-pub(crate) use single_core::SingleCore;
+pub(crate) use live::LiveScheduler;
 
 use crate::deterministic::{Condition, Sequencer};
-use crate::error::SpinError;
-use crate::live_clock::End;
-use ringspin_executor::{Monitor, Recorder, StopHandle, Time, WaitStrategy};
+use crate::live_clock::SpinEnd;
+use ringspin_executor::{Monitor, Recorder, Result, StopHandle, Time, WaitStrategy};
 use std::time::Duration;
 
 /// Names of schedulers in [failures](ringspin_executor::Failure) outside of the callbacks.
@@ -37,29 +32,28 @@ pub(crate) struct Spin<'a> {
 }
 
 /// Dispatches the events of a frozen graph: the next event, the thread and the clock are its
-/// decisions. There is one implementation for each mode.
+/// decisions. There is one implementation for the live modes and one
+/// for the deterministic mode.
 pub(crate) trait Scheduler: Send {
     /// Starts timers and tasks, unless they are started.
     fn start(&mut self);
 
-    /// The executor's time.
     fn now(&self) -> Time;
 
-    /// The end of a spin that lasts `duration`.
-    fn end_after(&self, duration: Duration) -> End;
+    fn end_after(&self, duration: Duration) -> SpinEnd;
 
     /// Runs until the executor is stopped or `end` is reached. The deterministic scheduler also
     /// ends when nothing is left to do, or at a quiet instant at which `over` returns true.
-    fn run(&mut self, spin: Spin<'_>, end: End, over: Condition<'_>) -> Result<(), SpinError>;
+    fn run(&mut self, spin: Spin<'_>, end: SpinEnd, over: Condition<'_>) -> Result<()>;
 
     /// Dispatches the next event, waiting for it until `end`; false if there was none.
-    fn run_one(&mut self, spin: Spin<'_>, end: End) -> Result<bool, SpinError>;
+    fn run_one(&mut self, spin: Spin<'_>, end: SpinEnd) -> Result<bool>;
 
     /// Dispatches the events that are ready now; returns their number.
-    fn run_ready(&mut self, spin: Spin<'_>) -> Result<u64, SpinError>;
+    fn run_ready(&mut self, spin: Spin<'_>) -> Result<u64>;
 
     /// Dispatches events until none is ready or `end` is reached; returns their number.
-    fn run_all(&mut self, spin: Spin<'_>, end: End) -> Result<u64, SpinError>;
+    fn run_all(&mut self, spin: Spin<'_>, end: SpinEnd) -> Result<u64>;
 
     /// Takes the recorders out, in the order of the workers.
     fn take_recorders(&mut self) -> Vec<Box<dyn Recorder>>;

@@ -1,32 +1,20 @@
 //! Ctrl-C: one handler for the process, which stops every executor that asked for it.
+//!
+//! A process has one handler for a signal, so executors enter their stop handles in one static list
+//! and leave it by their drop. The handler is called on a thread of `ctrlc` and not in the context
+//! of the signal, so it may lock the list and wake workers. A signal that finds all of them stopped
+//! ends the process: a callback that does not return cannot be stopped otherwise, and a user who
+//! presses Ctrl-C again wants the end.
 
-use ringspin_executor::StopHandle;
+use ringspin_executor::{Error, ErrorKind, Result, StopHandle};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-use thiserror::Error;
 
 /// The executors that are to be stopped, each with the number of its registration.
 static STOPS: Mutex<(Vec<(u64, StopHandle)>, u64)> = Mutex::new((Vec::new(), 0));
-static INSTALLED: OnceLock<Result<(), SignalError>> = OnceLock::new();
+static INSTALLED: OnceLock<Result<()>> = OnceLock::new();
 
 /// The exit status of a process that ends by SIGINT, as shells have it.
 const INTERRUPTED: i32 = 130;
-
-/// Why signals do not stop an executor.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum SignalError {
-    /// The process has another handler.
-    #[error(
-        "failed to catch SIGINT, SIGTERM and SIGHUP: the process has a handler of another library; \
-         call `stop` of the executor's `stop_handle()` there"
-    )]
-    HandlerExists,
-    /// The operating system refused the handler.
-    #[error(
-        "failed to catch SIGINT, SIGTERM and SIGHUP: {0}; stop the executor by its `stop_handle()`"
-    )]
-    System(String),
-}
 
 /// The registration of one executor, which ends when this is dropped.
 #[derive(Debug)]
@@ -45,12 +33,20 @@ fn stops() -> MutexGuard<'static, (Vec<(u64, StopHandle)>, u64)> {
 /// Stops `handle` when the process receives SIGINT, SIGTERM or SIGHUP, until the registration that
 /// this returns is dropped. A signal when all that are registered were stopped before names the
 /// callbacks that still run and ends the process.
-pub(crate) fn stop_on_ctrl_c(handle: StopHandle) -> Result<Registration, SignalError> {
+pub(crate) fn stop_on_ctrl_c(handle: StopHandle) -> Result<Registration> {
     INSTALLED
         .get_or_init(|| {
-            ctrlc::set_handler(stop_all).map_err(|error| match error {
-                ctrlc::Error::MultipleHandlers => SignalError::HandlerExists,
-                error => SignalError::System(error.to_string()),
+            ctrlc::set_handler(stop_all).map_err(|error| {
+                let cause = match error {
+                    ctrlc::Error::MultipleHandlers => {
+                        "the process has a handler of another library; call `stop` of the \
+                         executor's `stop_handle()` there"
+                            .to_owned()
+                    }
+                    error => format!("{error}; stop the executor by its `stop_handle()`"),
+                };
+                let text = format!("failed to catch SIGINT, SIGTERM and SIGHUP: {cause}");
+                Error::new(ErrorKind::Unsupported, text)
             })
         })
         .clone()?;

@@ -1,7 +1,7 @@
-//! Spinning in steps, for those who have a loop of their own.
+//! Spinning in steps, for programs with another loop.
 
-use crate::error::SpinError;
 use crate::executor::Executor;
+use ringspin_executor::Result;
 use std::time::Duration;
 
 impl Executor {
@@ -11,8 +11,8 @@ impl Executor {
     /// In deterministic mode time jumps to the event, or over the timeout.
     ///
     /// # Errors
-    /// [`SpinError`]; in multi-core mode always [`SpinError::SeveralThreads`].
-    pub fn spin_once(&mut self, timeout: Duration) -> Result<bool, SpinError> {
+    /// Fails in multi-core mode.
+    pub fn spin_once(&mut self, timeout: Duration) -> Result<bool> {
         self.freeze()?;
         let end = self.end_after(timeout);
         let dispatched = self.scheduled(|scheduler, spin| scheduler.run_one(spin, end))?;
@@ -26,8 +26,8 @@ impl Executor {
     /// returns zero, or [`spin_all`](Self::spin_all), to make the instant quiet.
     ///
     /// # Errors
-    /// The errors of [`spin_once`](Self::spin_once).
-    pub fn spin_some(&mut self) -> Result<u64, SpinError> {
+    /// Fails in multi-core mode, or if a callback fails under the policy that stops.
+    pub fn spin_some(&mut self) -> Result<u64> {
         self.freeze()?;
         let dispatched = self.scheduled(|scheduler, spin| scheduler.run_ready(spin))?;
         self.failed().map(|()| dispatched)
@@ -37,8 +37,8 @@ impl Executor {
     /// the executor's time has passed, without waiting. Returns how many there were.
     ///
     /// # Errors
-    /// The errors of [`spin_once`](Self::spin_once).
-    pub fn spin_all(&mut self, max: Duration) -> Result<u64, SpinError> {
+    /// Fails in multi-core mode, or if a callback fails under the policy that stops.
+    pub fn spin_all(&mut self, max: Duration) -> Result<u64> {
         self.freeze()?;
         let end = self.end_after(max);
         let dispatched = self.scheduled(|scheduler, spin| scheduler.run_all(spin, end))?;

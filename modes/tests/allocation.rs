@@ -1,5 +1,5 @@
-//! Nothing is allocated between an event and its callback once the pools have their size, and what
-//! has to be is counted.
+//! Nothing is allocated between an event and its callback once the pools have their size; the
+//! allocations that remain are counted.
 
 use allocation_counter::measure;
 use ringspin_executor::{
@@ -10,13 +10,13 @@ use ringspin_modes::Executor;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The executors whose callbacks run on the thread that spins, so that it can be measured.
+/// The executors that run callbacks on the spinning thread, which can be measured.
 fn executors() -> [Executor; 2] {
     let single = Executor::single_core().with_wait_strategy(WaitStrategy::Spin);
     [single, Executor::deterministic(Default::default())]
 }
 
-/// The tests take turns: what one of them replaces may be freed by the workers of another one.
+/// The tests take turns: the workers of one test may free values that another one replaced.
 fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
@@ -150,7 +150,7 @@ enum Call {
     Async,
 }
 
-/// Calls a service again and again, each time once the response has come.
+/// Calls a service again and again, each time after the response arrived.
 fn allocations_per_call(executor: Executor, kind: Call) -> u64 {
     const CALLS: u64 = 500;
     let server = executor.create_node("server", 0u64).unwrap();
@@ -237,8 +237,8 @@ fn create_and_destroy(executor: &Executor, cycles: u64) {
     .unwrap();
 }
 
-/// Spawns a task in every call of a timer, which awaits a message of a stream and a tick of an
-/// interval of its own. Stops the executor whenever `cycles` more were spawned.
+/// Spawns a task in every call of a timer, which awaits a message of a stream and a tick of a new
+/// interval. Stops the executor whenever `cycles` more were spawned.
 fn spawn_and_finish(executor: &Executor, cycles: u64) {
     let node = executor.create_node("root", 0u64).unwrap();
     let out = node.create_publisher::<u64>("numbers", QoS::default()).unwrap();
@@ -286,7 +286,7 @@ fn entities_that_come_and_go_keep_no_memory() {
 }
 
 #[test]
-#[ignore = "slow: a hundred thousand cycles; .ci/run runs it"]
+#[ignore = "slow: a hundred thousand cycles"]
 fn slow_entities_that_come_and_go_a_hundred_thousand_times_keep_no_memory() {
     let _turn = turn();
     memory_is_flat(Executor::single_core(), create_and_destroy, 10_000, 10);
@@ -321,7 +321,7 @@ fn uses_of_the_state_by_a_task_allocate_nothing() {
     }
 }
 
-/// A transient-local topic whose subscription and whose publisher overwrite in each round, and a
+/// A transient-local topic with a subscription and a publisher that overwrite in each round, and a
 /// keep-all topic that refuses one message of two.
 fn allocations_beyond_depths(executor: Executor) -> u64 {
     const ROUNDS: u64 = 500;

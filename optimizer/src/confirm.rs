@@ -4,9 +4,10 @@
 //! over several turns removes single disturbances.
 
 use crate::assignment::Assignment;
-use crate::chain::Chain;
-use crate::evaluation::{ChainLatency, Evaluation, Latency, Model, ModelError};
+use crate::evaluation::{ChainLatency, Evaluation, Latency, Model};
 use crate::objective::{Objective, Score};
+use ringspin_executor::Error;
+use ringspin_modes::Chain;
 
 /// An assignment with its predicted and its measured evaluation.
 #[derive(Clone, Debug)]
@@ -31,13 +32,13 @@ pub struct Confirmed {
 ///
 /// # Errors
 /// The errors of the model and of `measure`.
-pub fn confirm<M: Model + ?Sized>(
-    model: &M,
+pub fn confirm<E: From<Error>>(
+    model: &dyn Model,
     objective: &Objective,
     candidates: &[Assignment],
     turns: usize,
-    mut measure: impl FnMut(usize, &Assignment) -> Result<Option<Evaluation>, ModelError>,
-) -> Result<Vec<Confirmed>, ModelError> {
+    mut measure: impl FnMut(usize, &Assignment) -> Result<Option<Evaluation>, E>,
+) -> Result<Vec<Confirmed>, E> {
     let mut measured: Vec<Vec<Evaluation>> = vec![Vec::new(); candidates.len()];
     'turns: for _ in 0..turns {
         for (number, candidate) in candidates.iter().enumerate() {
@@ -99,6 +100,7 @@ fn median(chains: &[Chain], turns: &[Evaluation]) -> Evaluation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ringspin_executor::BoxError;
 
     /// Predicts a mean latency equal to the core number of the first loop, in milliseconds.
     struct Toy {
@@ -115,7 +117,7 @@ mod tests {
             &self.chains
         }
 
-        fn evaluate(&self, assignment: &Assignment) -> Result<Evaluation, ModelError> {
+        fn evaluate(&self, assignment: &Assignment) -> Result<Evaluation, Error> {
             Ok(evaluation(assignment.cores()[0] as u64))
         }
     }
@@ -143,7 +145,7 @@ mod tests {
         let confirmed = confirm(&model, &Objective::default(), &candidates, 3, |number, _| {
             order.push(number);
             let turn = (order.len() - 1) / 3;
-            Ok(Some(evaluation(ms[turn] + number as u64)))
+            Ok::<_, Error>(Some(evaluation(ms[turn] + number as u64)))
         });
         let confirmed = confirmed.unwrap();
         assert_eq!(order, [0, 1, 2, 0, 1, 2, 0, 1, 2]);
@@ -161,12 +163,13 @@ mod tests {
         let mut left = 4;
         let confirmed = confirm(&model, &Objective::default(), &candidates, 3, |_, _| {
             left -= 1;
-            Ok((left >= 2).then(|| evaluation(1)))
+            Ok::<_, Error>((left >= 2).then(|| evaluation(1)))
         });
         let turns: Vec<_> = confirmed.unwrap().iter().map(|c| c.turns).collect();
         assert_eq!(turns, [1, 1], "the third was never measured");
-        let failed =
-            confirm(&model, &Objective::default(), &candidates, 1, |_, _| Err("no machine".into()));
+        let failed = confirm(&model, &Objective::default(), &candidates, 1, |_, _| {
+            Err(BoxError::from("no machine"))
+        });
         assert_eq!(failed.unwrap_err().to_string(), "no machine");
     }
 }

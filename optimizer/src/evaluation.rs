@@ -4,12 +4,10 @@
 //! deterministic twin or a formula.
 
 use crate::assignment::Assignment;
-use crate::chain::Chain;
 use crate::jitter::PeriodicTimer;
+use ringspin_executor::Result;
+use ringspin_modes::Chain;
 use std::time::Duration;
-
-/// Why a candidate could not be evaluated.
-pub type ModelError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The latencies of the samples of one chain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -24,7 +22,7 @@ pub struct ChainLatency {
     /// reference system. A mapping can improve it by delaying a source.
     pub sample_to_start: Latency,
     /// The number of samples that missed the deadline of the chain, from release to end: those that
-    /// ended later, and those that were [lost](lost_samples). 0 without a deadline.
+    /// ended later, and those that did not end. 0 without a deadline.
     pub misses: u64,
 }
 
@@ -95,17 +93,12 @@ impl ChainLatency {
 /// those that started (`started_ns`, the releases of all) and did not end (`ended_ns`, the releases
 /// of those that did) before their deadline and the run were over. A sample whose deadline is after
 /// the end of the run may still be under way, and is not lost. O(n).
-///
-/// ```
-/// use ringspin_optimizer::lost_samples;
-/// use std::time::Duration;
-///
-/// // Of four samples, the second is lost; the last one may be under way.
-/// let lost = lost_samples(Duration::from_nanos(50), &[100, 200, 300, 400], &[100, 300], 420);
-/// assert_eq!(lost, 1);
-/// ```
-#[must_use]
-pub fn lost_samples(deadline: Duration, started_ns: &[u64], ended_ns: &[u64], end_ns: u64) -> u64 {
+pub(crate) fn lost_samples(
+    deadline: Duration,
+    started_ns: &[u64],
+    ended_ns: &[u64],
+    end_ns: u64,
+) -> u64 {
     let deadline_ns = u64::try_from(deadline.as_nanos()).unwrap_or(u64::MAX);
     let is_due = |released_ns: &&u64| released_ns.saturating_add(deadline_ns) < end_ns;
     let due = |released_ns: &[u64]| released_ns.iter().filter(is_due).count() as u64;
@@ -150,23 +143,28 @@ pub trait Model: Sync {
     ///
     /// # Errors
     /// An assignment that cannot be evaluated; the search ends with this error.
-    fn evaluate(&self, assignment: &Assignment) -> Result<Evaluation, ModelError>;
+    fn evaluate(&self, assignment: &Assignment) -> Result<Evaluation>;
+
+    /// The busy seconds per second of each loop alone on a core, from which the heuristics of the
+    /// search start.
+    ///
+    /// # Errors
+    /// An assignment of each loop to a separate core that cannot be evaluated.
+    fn utilizations(&self) -> Result<Vec<f64>> {
+        let (loops, count) = (self.loops(), self.loops().len());
+        let apart = Assignment::new(loops, (0..count).collect(), count);
+        Ok(self.evaluate(&apart)?.core_loads)
+    }
 }
 
-impl<M: Model + ?Sized> Model for &M {
-    fn loops(&self) -> &[String] {
-        (**self).loops()
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    fn chains(&self) -> &[Chain] {
-        (**self).chains()
-    }
-
-    fn timers(&self) -> &[PeriodicTimer] {
-        (**self).timers()
-    }
-
-    fn evaluate(&self, assignment: &Assignment) -> Result<Evaluation, ModelError> {
-        (**self).evaluate(assignment)
+    #[test]
+    fn sample_that_may_be_under_way_is_not_lost() {
+        // Of four samples, the second is lost; the deadline of the last one is after the end.
+        let lost = lost_samples(Duration::from_nanos(50), &[100, 200, 300, 400], &[100, 300], 420);
+        assert_eq!(lost, 1);
     }
 }

@@ -8,11 +8,11 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use thiserror::Error;
+use ringspin_executor::{Error, ErrorKind, Result};
 
-use crate::chain::Chain;
 use crate::evaluation::{Evaluation, Model};
 use crate::jitter::PeriodicTimer;
+use ringspin_modes::Chain;
 
 /// One figure of an evaluation; less is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -165,7 +165,7 @@ fn weighted(figure: u64, weight: f64) -> u64 {
 /// assert_eq!(objective.to_string(), "misses,max,cores");
 /// assert_eq!(Objective::default().to_string(), "misses,drops,jitter,mean,p99,cores");
 /// assert!("latency".parse::<Objective>().is_err());
-/// # Ok::<(), ringspin_optimizer::ObjectiveError>(())
+/// # Ok::<(), ringspin_optimizer::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Objective {
@@ -186,15 +186,20 @@ impl Objective {
     /// Creates the objective with these terms, the most important one first.
     ///
     /// # Errors
-    /// [`ObjectiveError::Empty`] without terms, [`Twice`](ObjectiveError::Twice) when one repeats.
-    pub fn new(terms: impl IntoIterator<Item = Term>) -> Result<Self, ObjectiveError> {
+    /// There are no terms, or one repeats.
+    pub fn new(terms: impl IntoIterator<Item = Term>) -> Result<Self> {
         let terms: Vec<Term> = terms.into_iter().collect();
         if terms.is_empty() {
-            return Err(ObjectiveError::Empty);
+            let text = format!("the objective has no terms; name at least one of {}", all_names());
+            return Err(Error::new(ErrorKind::InvalidArgument, text));
         }
         for (index, &term) in terms.iter().enumerate() {
             if terms[..index].contains(&term) {
-                return Err(ObjectiveError::Twice { term: term.name() });
+                let text = format!(
+                    "the objective names `{}` twice; the second one decides nothing, leave it out",
+                    term.name()
+                );
+                return Err(Error::new(ErrorKind::InvalidArgument, text));
             }
         }
         Ok(Self { terms })
@@ -206,7 +211,7 @@ impl Objective {
     }
 
     /// The score of an evaluation by `model`. O(terms * (chains + timers) + cores).
-    pub fn score<M: Model + ?Sized>(&self, model: &M, evaluation: &Evaluation) -> Score {
+    pub fn score(&self, model: &dyn Model, evaluation: &Evaluation) -> Score {
         let (chains, timers) = (model.chains(), model.timers());
         Score::new(self.terms.iter().map(|term| term.of(chains, timers, evaluation)))
     }
@@ -227,38 +232,20 @@ impl fmt::Display for Objective {
 }
 
 impl FromStr for Objective {
-    type Err = ObjectiveError;
+    type Err = Error;
 
     /// Parses comma-separated names of terms.
-    fn from_str(text: &str) -> Result<Self, ObjectiveError> {
+    fn from_str(text: &str) -> Result<Self> {
         let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
         let terms = names.map(|name| {
             let term = Term::ALL.into_iter().find(|term| term.name() == name);
-            term.ok_or_else(|| ObjectiveError::Unknown { name: name.to_owned() })
+            term.ok_or_else(|| {
+                let text = format!("the objective has no term `{name}`; there are {}", all_names());
+                Error::new(ErrorKind::NotFound, text)
+            })
         });
-        Self::new(terms.collect::<Result<Vec<_>, _>>()?)
+        Self::new(terms.collect::<Result<Vec<_>>>()?)
     }
-}
-
-/// The reason why an objective is invalid.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum ObjectiveError {
-    /// The objective has no terms.
-    #[error("the objective has no terms; name at least one of {}", all_names())]
-    Empty,
-    /// Unknown term.
-    #[error("the objective has no term `{name}`; there are {}", all_names())]
-    Unknown {
-        /// The requested name.
-        name: String,
-    },
-    /// A repeated term, which cannot decide anything.
-    #[error("the objective names `{term}` twice; the second one decides nothing, leave it out")]
-    Twice {
-        /// The name of the term.
-        term: &'static str,
-    },
 }
 
 fn all_names() -> String {
@@ -283,20 +270,13 @@ impl Score {
     pub fn terms(&self) -> &[u64] {
         &self.terms
     }
-
-    /// The relative difference to `best` in the first term that differs, as a fraction of the
-    /// larger figure: 0.0 when both are equal, negative when `self` is better.
-    pub fn gap(&self, best: &Self) -> f64 {
-        let mut pairs = self.terms.iter().zip(&best.terms);
-        pairs.find(|(a, b)| a != b).map_or(0.0, |(&a, &b)| (a as f64 - b as f64) / a.max(b) as f64)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::assignment::Assignment;
-    use crate::evaluation::{ChainLatency, Latency, ModelError};
+    use crate::evaluation::{ChainLatency, Latency};
 
     /// The figures of a latency; from sample to start, all are 1 ns less.
     fn latency(figure: u64) -> ChainLatency {
@@ -351,7 +331,7 @@ mod tests {
             &self.timers
         }
 
-        fn evaluate(&self, _: &Assignment) -> Result<Evaluation, ModelError> {
+        fn evaluate(&self, _: &Assignment) -> Result<Evaluation> {
             unreachable!("only scores are tested")
         }
     }
@@ -406,8 +386,12 @@ mod tests {
     #[test]
     fn invalid_objectives_are_refused() {
         let parse = |text: &str| text.parse::<Objective>().unwrap_err();
-        assert_eq!(parse(" , "), ObjectiveError::Empty);
-        assert_eq!(parse("p99,mean,p99"), ObjectiveError::Twice { term: "p99" });
+        let empty = parse(" , ");
+        assert_eq!(empty.kind(), ErrorKind::InvalidArgument);
+        assert!(empty.to_string().starts_with("the objective has no terms; name at least"));
+        let twice = parse("p99,mean,p99").to_string();
+        assert!(twice.starts_with("the objective names `p99` twice"), "{twice}");
+        assert_eq!(parse("latency").kind(), ErrorKind::NotFound);
         let unknown = parse("p99,latency").to_string();
         assert!(unknown.contains("`latency`") && unknown.contains("misses, drops"), "{unknown}");
     }
@@ -416,14 +400,5 @@ mod tests {
     fn objectives_round_trip_through_text() {
         let all = Objective::new(Term::ALL).unwrap();
         assert_eq!(all.to_string().parse(), Ok(all));
-    }
-
-    #[test]
-    fn the_gap_is_taken_at_the_first_difference() {
-        let score = |terms: &[u64]| Score::new(terms.iter().copied());
-        assert_eq!(score(&[3, 8]).gap(&score(&[3, 6])), 0.25);
-        assert_eq!(score(&[3, 6]).gap(&score(&[3, 8])), -0.25);
-        assert_eq!(score(&[5, 1]).gap(&score(&[0, 9])), 1.0);
-        assert_eq!(score(&[5, 1]).gap(&score(&[5, 1])), 0.0);
     }
 }

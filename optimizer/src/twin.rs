@@ -20,36 +20,29 @@
 //! horizon is that long, so that every coincidence of timers counts equally.
 //!
 //! Nodes that come and go do so in the twin as well: their callbacks take the durations of the
-//! profile, which has them as `later`, on the first core, or with their node. Only what is there at
-//! the start is assigned.
+//! profile, which has them as `later`, on the first core, or with their node. Only loops of the
+//! start are assigned.
 //!
 //! The callbacks run unchanged, but their own work would take real time and is already part of the
 //! durations: give the twin a graph that leaves it out.
 
 mod costs;
-mod error;
 mod phases;
 mod senders;
 
-pub use error::{AssignmentError, EvaluationError, OtherLoopsError, TwinError, UnknownTimerError};
 pub use phases::PhaseAdvice;
 
 use crate::assignment::Assignment;
-use crate::bounds::{Analysis, Callback, NoBound, callbacks_of, places, places_of};
-use crate::chain::Chain;
-use crate::evaluation::{ChainLatency, Evaluation, Model, ModelError, lost_samples};
+use crate::evaluation::{ChainLatency, Evaluation, Model, lost_samples};
 use crate::jitter::{JitterRecorder, PeriodicTimer, periodic_timers};
-use crate::loads::{Edge, Loads, LoopLoad};
 use costs::{Costs, Crossing};
 use phases::Shift;
 use ringspin_executor::{
-    BoxError, CallbackId, CallbackStatistics, Completion, Dispatch, Graph, GraphChange, GraphInfo,
-    LoopId, Recorder, Statistics, Table, Time, Timer,
+    BoxError, CallbackId, Completion, Dispatch, Error, ErrorKind, Graph, GraphChange, GraphInfo,
+    LoopId, Recorder, Result, Statistics, Table, TableKey, Time, Timer,
 };
 use ringspin_modes::names::callback_labels;
-use ringspin_modes::{
-    ChainPath, ChainSamples, Contention, Cores, Executor, Simulation, graph_edges,
-};
+use ringspin_modes::{Chain, ChainSamples, Contention, Cores, Executor, Simulation};
 use ringspin_simulation::models::Profile;
 use senders::Senders;
 use std::any::Any;
@@ -91,21 +84,20 @@ pub struct Twin<'a> {
     build: Build<'a>,
     loops: Vec<String>,
     chains: Vec<Chain>,
-    paths: Vec<ChainPath>,
     simulation: Simulation,
     /// Whether the graph has nodes that come later.
     has_later: bool,
     crossing: Vec<Crossing>,
     assumptions: Vec<String>,
-    /// Input of the worst-case analysis.
-    analysis_input: AnalysisInput,
+    /// The longest duration of a callback.
+    longest: Duration,
+    /// By chain: the callbacks that can take its first step.
+    first_steps: Vec<Vec<CallbackId>>,
     timers: Vec<PeriodicTimer>,
     /// The places of the loops in `loops`.
     loop_places: Table<LoopId, usize>,
-    /// The place of each timer's loop.
-    timer_loops: Vec<usize>,
-    /// By timer: the place of its callback, and its period.
-    timer_periods: Vec<(usize, Duration)>,
+    /// By timer: its callback, and its period.
+    timer_periods: Vec<(CallbackId, Duration)>,
     /// The least common multiple of the timers' periods, unless it is above a day.
     common_period: Option<Duration>,
     horizon: Duration,
@@ -130,31 +122,29 @@ impl<'a> Twin<'a> {
     /// is over.
     ///
     /// # Errors
-    /// [`TwinError`] if `build` fails, the profile is of another graph or has no durations, or a
-    /// chain does not exist in the graph or has an impossible deadline.
+    /// `build` fails, the profile is of another graph or has no durations, or a chain does not
+    /// exist in the graph or has an impossible deadline.
     pub fn new<T: 'static>(
         build: impl Fn(&Graph) -> Result<T, BoxError> + Send + Sync + 'a,
         profile: &Profile,
         chains: Vec<Chain>,
-    ) -> Result<Self, TwinError> {
+    ) -> Result<Self> {
         let build: Build<'a> = Box::new(move |graph| Ok(Box::new(build(graph)?)));
         let graph = Graph::new();
-        let handles = build(&graph).map_err(|error| TwinError::Build(error.to_string()))?;
+        let handles = build(&graph).map_err(not_built)?;
         let info = graph.info();
         profile.check_graph(&info)?;
-        let paths: Vec<_> =
-            chains.iter().map(|chain| ChainPath::new(&chain.name, &chain.path)).collect();
-        let senders = Senders::observe(&build, &info)?;
+        let longest_period = graph.timers().iter().map(|(_, timer)| timer.period()).max();
+        let senders = Senders::observe(&build, &info, longest_period.unwrap_or_default())?;
         let costs = Costs::new(&info, profile, |callback| senders.sends_sometimes(callback))?;
-        let steps = paths.iter().map(|path| path.resolve(&info)).collect::<Result<Vec<_>, _>>()?;
+        let steps = chains.iter().map(|chain| chain.resolve(&info)).collect::<Result<Vec<_>>>()?;
         for (chain, steps) in chains.iter().zip(&steps) {
             check_deadline(chain, steps, &costs.least)?;
         }
-        let analysis_input = AnalysisInput::new(&info, &costs, &senders, steps);
+        let first_steps = steps.into_iter().filter_map(|of| of.into_iter().next()).collect();
         let labels = callback_labels(&info);
         let loop_of = |id: CallbackId| info.callbacks[id].event_loop;
-        let (loop_places, places) = (places(&info.loops), places(&info.callbacks));
-        let timer_loops = periodic_timers(&info).into_iter().map(|id| loop_places[loop_of(id)]);
+        let loop_places = places(&info.loops);
         let timers = periodic_timers(&info).into_iter().map(|id| {
             let event_loop = &info.loops[loop_of(id)];
             let name = format!("{} {}", event_loop.full_name(), labels[id]);
@@ -163,13 +153,12 @@ impl<'a> Twin<'a> {
         let repeating = repeating_timers(&graph, &info);
         let common_period = common_period(&repeating);
         let timer_periods = periodic_timers(&info).into_iter().zip(&repeating);
-        let timer_periods = timer_periods.map(|(id, timer)| (places[id], timer.period()));
+        let timer_periods = timer_periods.map(|(id, timer)| (id, timer.period()));
         drop(handles);
         Ok(Self {
             build,
             loops: info.loops.values().map(|of| of.full_name()).collect(),
             chains,
-            paths,
             simulation: Simulation {
                 durations: costs.durations.into(),
                 contention: profile.contention(),
@@ -178,9 +167,9 @@ impl<'a> Twin<'a> {
             has_later: senders.has_later || profile.callbacks.iter().any(|of| of.later),
             crossing: costs.crossing,
             assumptions: costs.assumptions,
-            analysis_input,
+            longest: costs.longest,
+            first_steps,
             timers: timers.collect(),
-            timer_loops: timer_loops.collect(),
             loop_places,
             timer_periods: timer_periods.collect(),
             common_period,
@@ -211,15 +200,16 @@ impl<'a> Twin<'a> {
     /// term [`Jitter`](crate::Term::Jitter).
     ///
     /// # Errors
-    /// [`UnknownTimerError`] if the graph has no such timer.
-    pub fn with_jitter_limit(
-        mut self,
-        name: &str,
-        limit: Duration,
-    ) -> Result<Self, UnknownTimerError> {
+    /// The graph has no such timer.
+    pub fn with_jitter_limit(mut self, name: &str, limit: Duration) -> Result<Self> {
         let Some(timer) = self.timers.iter_mut().find(|timer| timer.name == name) else {
-            let known = self.timers.into_iter().map(|timer| timer.name).collect();
-            return Err(UnknownTimerError { name: name.to_owned(), known });
+            let known: Vec<_> = self.timers.into_iter().map(|timer| timer.name).collect();
+            let known = match known.is_empty() {
+                true => "none, it has no timers".to_owned(),
+                false => known.join(", "),
+            };
+            let text = format!("the graph has no periodic timer `{name}`: use one of {known}");
+            return Err(Error::new(ErrorKind::NotFound, text));
         };
         timer.limit = Some(limit);
         Ok(self)
@@ -251,17 +241,24 @@ impl<'a> Twin<'a> {
         &self.assumptions
     }
 
-    /// The simulation of this assignment, for use with an executor of your own.
-    ///
-    /// # Errors
-    /// [`AssignmentError`].
-    pub fn simulation(&self, assignment: &Assignment) -> Result<Simulation, AssignmentError> {
-        self.check_loops(assignment)?;
+    /// The simulation of this assignment.
+    fn simulation(&self, assignment: &Assignment) -> Result<Simulation> {
+        let refused = |text| Err(Error::new(ErrorKind::InvalidArgument, text));
+        if assignment.loops() != self.loops {
+            return refused(format!(
+                "the assignment is of other event loops than the twin's, {}: make it from its \
+                 `loops`",
+                self.loops.join(", ")
+            ));
+        }
         if assignment.core_count() == 0 {
-            return Err(AssignmentError::NoCores);
+            return refused("the assignment has no cores: give it one at least".into());
         }
         if self.horizon.is_zero() {
-            return Err(AssignmentError::NoHorizon);
+            return refused(
+                "a twin with a horizon of zero simulates nothing: give it a span of simulated time"
+                    .into(),
+            );
         }
         let mut simulation = self.simulation.clone();
         simulation.end = Some(simulation.start + self.total());
@@ -284,92 +281,11 @@ impl<'a> Twin<'a> {
         Ok(simulation)
     }
 
-    /// Derives utilizations and message rates from a simulation with one core per loop, in which no
-    /// loop delays another or slows it down, and no message is lost to waiting.
-    ///
-    /// # Errors
-    /// [`EvaluationError`].
-    pub fn loads(&self) -> Result<Loads, EvaluationError> {
-        let count = self.loops.len();
-        let apart = Assignment::new(self.loops.clone(), (0..count).collect(), count);
-        let contention = Contention::default();
-        let ran = self.run(&apart, Simulation { contention, ..self.simulation(&apart)? }, None)?;
-        let horizon_s = self.total().as_secs_f64();
-        let loops = self.loops.iter().zip(&ran.busy_ns).map(|(name, busy_ns)| LoopLoad {
-            name: name.clone(),
-            utilization: *busy_ns as f64 * 1e-9 / horizon_s,
-        });
-        let graph = Graph::new();
-        let handles =
-            (self.build)(&graph).map_err(|error| EvaluationError::Build(error.to_string()))?;
-        let info = graph.info();
-        let loop_places = places(&info.loops);
-        let mut messages = BTreeMap::<(usize, usize), u64>::new();
-        for edge in graph_edges(&info).into_iter().filter(|edge| edge.from != edge.to) {
-            let Some(of) = ran.callbacks.get(edge.callback) else { continue };
-            // A callback with several publishers counts for each of them; sufficient for
-            // heuristics.
-            let ends = (loop_places[edge.from], loop_places[edge.to]);
-            *messages.entry(ends).or_default() += of.dispatched + of.overwritten;
-        }
-        drop(handles);
-        let name = |place: usize| self.loops[place].clone();
-        let edges = messages.into_iter().map(|((from, to), count)| Edge {
-            from: name(from),
-            to: name(to),
-            messages_per_second: count as f64 / horizon_s,
-        });
-        let timers = self.timers.iter().zip(&self.timer_loops);
-        let punctual = timers.filter(|(timer, _)| timer.limit.is_some()).map(|(_, of)| name(*of));
-        Ok(Loads {
-            loops: loops.collect(),
-            edges: edges.collect(),
-            chains: self.chains.clone(),
-            punctual: punctual.collect(),
-        })
-    }
-
-    /// The worst-case latency of each chain with this assignment, in the order of the chains, or
-    /// the reason why it has none. See [`bounds`](crate::bounds) for the assumptions.
-    ///
-    /// No evaluation exceeds its bound: callbacks and messages take at most the longest measured
-    /// time, callbacks as if all cores in use were always busy. Live, they can take longer. The
-    /// messages that each callback sends are observed in simulations of at least two seconds, in
-    /// several orders.
-    ///
-    /// # Errors
-    /// [`OtherLoopsError`] if the assignment is not of this graph.
-    pub fn bounds(
-        &self,
-        assignment: &Assignment,
-    ) -> Result<Vec<Result<Duration, NoBound>>, OtherLoopsError> {
-        self.check_loops(assignment)?;
-        let AnalysisInput { callbacks, chains } = &self.analysis_input;
-        let (contention, cores) = (self.simulation.contention, assignment.core_count());
-        let others = assignment.cores_used().saturating_sub(1);
-        let mut callbacks = callbacks.clone();
-        for callback in &mut callbacks {
-            callback.duration_max = contention.slowed(callback.duration_max, others, cores);
-        }
-        Ok(match Analysis::new(&callbacks, assignment) {
-            Ok(analysis) => chains.iter().map(|steps| analysis.longest(steps)).collect(),
-            Err(reason) => vec![Err(reason); chains.len()],
-        })
-    }
-
-    fn check_loops(&self, assignment: &Assignment) -> Result<(), OtherLoopsError> {
-        match assignment.loops() == self.loops {
-            true => Ok(()),
-            false => Err(OtherLoopsError { expected: self.loops.clone() }),
-        }
-    }
-
     /// The timers that may start later, with their periods: all but those that start a chain
     /// together with others.
     fn shiftable(&self) -> impl Iterator<Item = (usize, Duration)> {
-        let starts = |callback: &usize| {
-            let first_steps = self.analysis_input.chains.iter().filter_map(|steps| steps.first());
-            first_steps.into_iter().any(|step| step.len() > 1 && step.contains(callback))
+        let starts = |callback: &CallbackId| {
+            self.first_steps.iter().any(|step| step.len() > 1 && step.contains(callback))
         };
         let timers = self.timer_periods.iter().enumerate();
         let free = timers.filter(move |(_, (callback, _))| !starts(callback));
@@ -382,13 +298,13 @@ impl<'a> Twin<'a> {
         assignment: &Assignment,
         shift: Option<Shift>,
         seed: u64,
-    ) -> Result<Evaluation, ModelError> {
+    ) -> Result<Evaluation> {
         let mut simulation = self.simulation(assignment)?;
         simulation.seed = simulation.seed.wrapping_add(seed);
         Ok(self.evaluation(assignment, self.run(assignment, simulation, shift)?))
     }
 
-    fn evaluation(&self, assignment: &Assignment, ran: RunResult) -> Evaluation {
+    fn evaluation(&self, assignment: &Assignment, ran: TwinRun) -> Evaluation {
         let mut core_busy_ns = ran.core_busy_ns;
         core_busy_ns.resize(assignment.core_count(), 0);
         let total_ns = self.total().as_nanos() as f64;
@@ -418,7 +334,7 @@ impl<'a> Twin<'a> {
         assignment: &Assignment,
         simulation: Simulation,
         shift: Option<Shift>,
-    ) -> Result<RunResult, EvaluationError> {
+    ) -> Result<TwinRun> {
         without_logs(|| self.run_logged(assignment, simulation, shift))
     }
 
@@ -427,36 +343,35 @@ impl<'a> Twin<'a> {
         assignment: &Assignment,
         simulation: Simulation,
         shift: Option<Shift>,
-    ) -> Result<RunResult, EvaluationError> {
-        let failed = |error: &dyn std::fmt::Display| EvaluationError::Run(error.to_string());
+    ) -> Result<TwinRun> {
         let (start, span) = (simulation.start, self.span());
         let end = start + self.total();
         let cores = assignment.cores().to_vec();
         let mut executor = Executor::deterministic(simulation)
-            .with_chains(self.paths.iter().cloned())
+            .with_chains(self.chains.iter().cloned())
             .with_recorders(move |info, _| TwinRecorder::new(info, end, span, cores.clone()));
         let handles = (self.build)(executor.graph());
-        let handles = handles.map_err(|error| EvaluationError::Build(error.to_string()))?;
+        let handles = handles.map_err(not_built)?;
         let timers = repeating_timers(executor.graph(), &executor.graph().info());
-        executor.freeze().map_err(|error| failed(&error))?;
+        executor.freeze().map_err(not_run)?;
         // Each ends right before the first deadlines of the next one.
         let mut left = span.saturating_sub(Duration::from_nanos(1));
         for variant in 0..self.variants {
             start_timers(&timers, start + span * variant, variant, shift);
-            executor.spin_for(left).map_err(|error| failed(&error))?;
+            executor.spin_for(left).map_err(not_run)?;
             left = span;
         }
         let (chains, statistics) = (executor.chains(), executor.statistics());
         let recorder: Option<Box<dyn Any>> =
             executor.take_recorders().pop().map(|recorder| recorder as Box<dyn Any>);
         let recorder = recorder.and_then(|recorder| recorder.downcast::<TwinRecorder>().ok());
-        let Some(recorder) = recorder else { return Err(failed(&"it was not recorded")) };
-        let TwinRecorder { busy_ns, core_busy_ns, jitter, .. } = *recorder;
-        let ids = executor.graph().info().callbacks;
-        let callbacks = ids.keys().zip(statistics.callbacks.iter().cloned()).collect();
         drop(handles);
-        let busy_ns = busy_ns.values().copied().collect();
-        Ok(RunResult { chains, statistics, callbacks, busy_ns, core_busy_ns, jitter })
+        let Some(recorder) = recorder else {
+            let text = "failed to run the twin: it was not recorded";
+            return Err(Error::new(ErrorKind::InvalidState, text));
+        };
+        let TwinRecorder { core_busy_ns, jitter, .. } = *recorder;
+        Ok(TwinRun { chains, statistics, core_busy_ns, jitter })
     }
 }
 
@@ -512,35 +427,24 @@ impl Model for Twin<'_> {
     /// Simulates the [horizon](Twin::with_horizon).
     ///
     /// # Errors
-    /// [`EvaluationError`] if the assignment is of another graph, or a callback fails.
-    fn evaluate(&self, assignment: &Assignment) -> Result<Evaluation, ModelError> {
+    /// The assignment is of another graph, or a callback fails.
+    fn evaluate(&self, assignment: &Assignment) -> Result<Evaluation> {
         self.evaluate_shifted(assignment, None, 0)
     }
-}
 
-/// Input of the analysis that does not depend on the assignment.
-struct AnalysisInput {
-    callbacks: Vec<Callback>,
-    /// By chain and step: the callbacks that can take the step.
-    chains: Vec<Vec<Vec<usize>>>,
-}
-
-impl AnalysisInput {
-    fn new(
-        info: &GraphInfo,
-        costs: &Costs,
-        senders: &Senders,
-        chains: Vec<Vec<Vec<CallbackId>>>,
-    ) -> Self {
-        let callbacks = callbacks_of(
-            info,
-            |callback| costs.most[callback],
-            |callback, edge| senders.most(callback, edge),
-            |edge| [Duration::ZERO, costs.crossing_max(edge)],
-        );
-        let chains = chains.iter().map(|steps| places_of(info, steps)).collect();
-        Self { callbacks, chains }
+    /// Simulates one core per loop, in which no loop delays another or slows it down.
+    fn utilizations(&self) -> Result<Vec<f64>> {
+        let count = self.loops.len();
+        let apart = Assignment::new(self.loops.clone(), (0..count).collect(), count);
+        let contention = Contention::default();
+        let simulation = Simulation { contention, ..self.simulation(&apart)? };
+        Ok(self.evaluation(&apart, self.run(&apart, simulation, None)?).core_loads)
     }
+}
+
+/// The index of each entry, in order of creation.
+fn places<K: TableKey, T>(table: &Table<K, T>) -> Table<K, usize> {
+    table.keys().zip(0..).collect()
 }
 
 /// Runs `simulate` without log output: warnings about lost messages are part of the scores.
@@ -548,26 +452,35 @@ fn without_logs<R>(simulate: impl FnOnce() -> R) -> R {
     tracing::subscriber::with_default(NoSubscriber::default(), simulate)
 }
 
+/// The error of a graph whose declaration failed, of the kind of its cause.
+fn not_built(error: BoxError) -> Error {
+    let text = format!("failed to build the graph of the twin: {error}");
+    match error.downcast::<Error>() {
+        Ok(error) => error.reworded(|_| text),
+        Err(cause) => Error::new(ErrorKind::CallbackFailed, text).caused_by(cause),
+    }
+}
+
+/// The error of a simulation, as a twin's.
+fn not_run(error: Error) -> Error {
+    error.reworded(|text| format!("failed to run the twin: {text}"))
+}
+
 /// The result of a run.
-struct RunResult {
+struct TwinRun {
     chains: Vec<ChainSamples>,
     statistics: Statistics,
-    /// Of those that exist at the end.
-    callbacks: Table<CallbackId, CallbackStatistics>,
-    /// By event loop, in order of creation.
-    busy_ns: Vec<u64>,
     core_busy_ns: Vec<u64>,
     jitter: JitterRecorder,
 }
 
-/// Records the busy time of each event loop up to the end of the run, and the jitter of timers.
+/// Records the busy time of each core up to the end of the run, and the jitter of timers.
 struct TwinRecorder {
     end: Time,
     /// By event loop.
     core_of: Table<LoopId, usize>,
     /// The core of the default group of each node, or else of one of its groups.
     core_of_node: BTreeMap<String, usize>,
-    busy_ns: Table<LoopId, u64>,
     /// By core.
     core_busy_ns: Vec<u64>,
     /// By event loop, the busy time of its core when its running call began. The calls that preempt
@@ -583,9 +496,9 @@ impl TwinRecorder {
         let core_of: Table<LoopId, usize> = info.loops.keys().zip(core_of).collect();
         let nodes = info.loops.iter().rev().map(|(id, of)| (of.node.clone(), core_of[id]));
         let core_of_node = nodes.collect();
-        let [busy_ns, before_ns] = [0; 2].map(|zero| info.loops.map(|_, _| zero));
+        let before_ns = info.loops.map(|_, _| 0);
         let core_busy_ns = vec![0; cores];
-        Self { end, core_of, core_of_node, busy_ns, core_busy_ns, before_ns, jitter }
+        Self { end, core_of, core_of_node, core_busy_ns, before_ns, jitter }
     }
 }
 
@@ -601,9 +514,7 @@ impl Recorder for TwinRecorder {
         let span = completion.time.min(self.end) - dispatch.time;
         let core_busy_ns = &mut self.core_busy_ns[self.core_of[event_loop]];
         let preempted_ns = *core_busy_ns - self.before_ns[event_loop];
-        let busy_ns = (span.as_nanos() as u64).saturating_sub(preempted_ns);
-        self.busy_ns[event_loop] += busy_ns;
-        *core_busy_ns += busy_ns;
+        *core_busy_ns += (span.as_nanos() as u64).saturating_sub(preempted_ns);
     }
 
     fn changed(&mut self, change: &GraphChange) {
@@ -611,7 +522,6 @@ impl Recorder for TwinRecorder {
         let node = name.split(':').next().unwrap_or_default();
         let core = self.core_of_node.get(node).copied().unwrap_or(FIRST_CORE);
         self.core_of.insert(*event_loop, core);
-        self.busy_ns.insert(*event_loop, 0);
         self.before_ns.insert(*event_loop, 0);
     }
 }
@@ -621,14 +531,19 @@ fn check_deadline(
     chain: &Chain,
     steps: &[Vec<CallbackId>],
     least: &Table<CallbackId, Duration>,
-) -> Result<(), TwinError> {
+) -> Result<()> {
     let of_callback = |id: &CallbackId| least.get(*id).copied().unwrap_or_default();
     let of_step = |step: &Vec<CallbackId>| step.iter().map(of_callback).min().unwrap_or_default();
     let least = steps.iter().map(of_step).sum();
     match chain.deadline {
         Some(deadline) if deadline < least => {
-            let chain = chain.name.clone();
-            Err(TwinError::ImpossibleDeadline { chain, deadline, least })
+            let text = format!(
+                "chain {:?} has a deadline of {deadline:?}, but its callbacks took {least:?} \
+                 together even when each was at its fastest: give it a longer deadline, or a \
+                 shorter path",
+                chain.name
+            );
+            Err(Error::new(ErrorKind::InvalidArgument, text))
         }
         _ => Ok(()),
     }

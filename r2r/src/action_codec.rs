@@ -3,34 +3,54 @@
 use crate::error::Result;
 use crate::message::{Carried, WrappedActionTypeSupport, WrappedServiceTypeSupport};
 use ringspin_messages::{CdrService, CdrType, RosAction};
+use serde_json::Value;
 use uuid::Uuid;
 
-/// Writes requests with goals `G`, and reads results `R` and feedback `F`.
-pub(crate) struct ActionCodec<G, R, F> {
+/// The types of a client: those of an action type, or JSON for a type that is known by name.
+#[doc(hidden)]
+pub trait ClientTypes: 'static {
+    type Goal: Send + 'static;
+    type Result: Send + 'static;
+    type Feedback: Send + 'static;
+}
+
+impl<T: WrappedActionTypeSupport> ClientTypes for T {
+    type Goal = T::Goal;
+    type Result = T::Result;
+    type Feedback = T::Feedback;
+}
+
+#[doc(hidden)]
+#[derive(Clone, Debug)]
+pub enum UntypedTypes {}
+
+impl ClientTypes for UntypedTypes {
+    type Goal = Value;
+    type Result = Result<Value>;
+    type Feedback = Result<Value>;
+}
+
+type Read<R> = fn(&Carried) -> Result<R>;
+
+/// Writes requests with goals, and reads results and feedback, in the types of a client.
+pub(crate) struct ActionCodec<T: ClientTypes> {
     /// The type of the service that sends goals.
     pub(crate) send_goal: &'static CdrService,
     /// The type of the service that requests results.
     pub(crate) get_result: &'static CdrService,
     /// The type of the feedback topic.
     pub(crate) feedback: &'static CdrType,
-    pub(crate) goal_request: fn(Uuid, G) -> Result<Carried>,
-    pub(crate) is_accepted: fn(&Carried) -> Result<bool>,
+    pub(crate) goal_request: fn(Uuid, T::Goal) -> Result<Carried>,
+    pub(crate) is_accepted: Read<bool>,
     pub(crate) result_request: fn(Uuid) -> Carried,
     /// The status and the result.
-    pub(crate) read_result: fn(&Carried) -> Result<(i8, R)>,
+    pub(crate) read_result: Read<(i8, T::Result)>,
     /// The id of the goal and its feedback.
-    pub(crate) read_feedback: fn(&Carried) -> Result<(Uuid, F)>,
+    pub(crate) read_feedback: Read<(Uuid, T::Feedback)>,
 }
 
-/// The codec of a type that the application knows.
-pub(crate) type Typed<T> = ActionCodec<
-    <T as WrappedActionTypeSupport>::Goal,
-    <T as WrappedActionTypeSupport>::Result,
-    <T as WrappedActionTypeSupport>::Feedback,
->;
-
-/// The codec of `T`.
-pub(crate) fn typed<T: WrappedActionTypeSupport>() -> Typed<T> {
+/// The codec of an action type that the application knows.
+pub(crate) fn typed<T: WrappedActionTypeSupport>() -> ActionCodec<T> {
     ActionCodec {
         send_goal: <T::SendGoal as WrappedServiceTypeSupport>::table(),
         get_result: <T::GetResult as WrappedServiceTypeSupport>::table(),

@@ -6,8 +6,9 @@ use crate::message::{Carried, WrappedServiceTypeSupport};
 use crate::node_shared::{IsAvailablePollable, NodeShared};
 use crate::untyped::UntypedService;
 use futures::channel::oneshot;
+use ringspin::CallError;
 use ringspin::Reply;
-use ringspin::service::{CallFuture, RequestError};
+use ringspin::service::CallFuture;
 use std::future::{Future, poll_fn};
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -71,11 +72,11 @@ impl Inner {
     }
 }
 
-/// The end of a call; `None` when the node is gone.
+/// The end of a call; `None` when the node was dropped.
 async fn ended(
     mut call: CallFuture<Carried>,
     link: &Link,
-) -> Option<std::result::Result<Reply<Carried>, RequestError>> {
+) -> Option<std::result::Result<Reply<Carried>, CallError>> {
     poll_fn(|cx| link.poll(cx, |cx| Pin::new(&mut call).poll(cx))).await
 }
 
@@ -93,8 +94,8 @@ impl<T: WrappedServiceTypeSupport> Client<T> {
         Self { inner, service: PhantomData }
     }
 
-    /// Sends a request; the future is that of the response, or of the reason why there is none:
-    /// no server is there, it is gone, or it dropped the request.
+    /// Sends a request; the future is that of the response, or of the reason why there is none: no
+    /// server is there, it ended, or it dropped the request.
     ///
     /// # Errors
     /// [`Error::RCL_RET_CLIENT_INVALID`] once the node is destroyed.

@@ -1,4 +1,4 @@
-//! Contexts: the executor of an application, on a thread of its own.
+//! Contexts: the executor of an application, on a separate thread.
 
 use crate::error::{Error, Result};
 use crate::lock;
@@ -21,7 +21,7 @@ use std::time::Duration;
 /// There is one in a process, or in each world of simulated threads: nodes of contexts that
 /// different parts of an application create hear each other, as over ROS 2.
 ///
-/// Its executor runs on a thread of its own, in the mode of `RINGSPIN_MODE`, from the first
+/// Its executor runs on a separate thread, in the mode of `RINGSPIN_MODE`, from the first
 /// `spin_once`, publication or call of any of its nodes on.
 #[derive(Clone)]
 pub struct Context(pub(crate) Arc<Shared>);
@@ -73,7 +73,7 @@ impl Context {
             log::set_level(level);
         }
         #[cfg(ros_is_sourced)]
-        let for_rcl = [&["--ros-args".to_owned()], arguments.logging()].concat();
+        let for_rcl = [&["--ros-args".to_owned()], arguments.for_rcl()].concat();
         // Tasks run on other threads, to which the executor leaves the core at once.
         let parks = WaitStrategy::SpinThenPark(Duration::ZERO);
         let executor = Executor::new(mode).with_arguments(arguments).with_wait_strategy(parks);
@@ -128,7 +128,7 @@ impl Shared {
         self.is_started.raise();
     }
 
-    /// Runs the executor on a thread of its own.
+    /// Runs the executor on a separate thread.
     fn run(self: &Arc<Self>, mut executor: Executor) {
         #[cfg(ros_is_sourced)]
         let ending = self.stop_at_exit(&executor);
@@ -146,8 +146,8 @@ impl Shared {
         drop(thread.spawn(run).inspect_err(|error| report(error)));
     }
 
-    /// Has the executor stopped at the exit of the process, if it runs over ROS 2. The end of what
-    /// is returned says that it is gone.
+    /// Has the executor stopped at the exit of the process, if it runs over ROS 2. The drop of the
+    /// returned value says that it has ended.
     #[cfg(ros_is_sourced)]
     fn stop_at_exit(&self, executor: &Executor) -> mpsc::Sender<()> {
         let (ending, ended) = mpsc::channel();
@@ -215,7 +215,7 @@ impl Shared {
     }
 }
 
-/// Puts `table` into `known`, unless what is of that name has another type, and `is_used`.
+/// Puts `table` into `known`, unless an entry of that name has another type, and `is_used`.
 fn note<T>(
     known: &mut BTreeMap<String, &'static T>,
     name: &str,

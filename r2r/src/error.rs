@@ -6,142 +6,87 @@ use thiserror::Error as ThisError;
 /// The result of most functions.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// An error. The variants `RCL_RET_*` are named after the codes of rcl; where one of them says too
-/// little, the reason is logged, too.
-#[derive(ThisError, Clone, Debug)]
-#[allow(non_camel_case_types, clippy::upper_case_acronyms)]
-#[non_exhaustive]
-pub enum Error {
-    /// `RCL_RET_OK` of rcl.
-    #[error("RCL_RET_OK")]
-    RCL_RET_OK,
-    /// `RCL_RET_ERROR` of rcl.
-    #[error("RCL_RET_ERROR")]
-    RCL_RET_ERROR,
-    /// `RCL_RET_TIMEOUT` of rcl.
-    #[error("RCL_RET_TIMEOUT")]
-    RCL_RET_TIMEOUT,
-    /// `RCL_RET_BAD_ALLOC` of rcl.
-    #[error("RCL_RET_BAD_ALLOC")]
-    RCL_RET_BAD_ALLOC,
-    /// `RCL_RET_INVALID_ARGUMENT` of rcl.
-    #[error("RCL_RET_INVALID_ARGUMENT")]
-    RCL_RET_INVALID_ARGUMENT,
-    /// `RCL_RET_UNSUPPORTED` of rcl.
-    #[error("RCL_RET_UNSUPPORTED")]
-    RCL_RET_UNSUPPORTED,
-    /// `RCL_RET_ALREADY_INIT` of rcl.
-    #[error("RCL_RET_ALREADY_INIT")]
-    RCL_RET_ALREADY_INIT,
-    /// `RCL_RET_NOT_INIT` of rcl.
-    #[error("RCL_RET_NOT_INIT")]
-    RCL_RET_NOT_INIT,
-    /// `RCL_RET_MISMATCHED_RMW_ID` of rcl.
-    #[error("RCL_RET_MISMATCHED_RMW_ID")]
-    RCL_RET_MISMATCHED_RMW_ID,
-    /// `RCL_RET_TOPIC_NAME_INVALID` of rcl.
-    #[error("RCL_RET_TOPIC_NAME_INVALID")]
-    RCL_RET_TOPIC_NAME_INVALID,
-    /// `RCL_RET_SERVICE_NAME_INVALID` of rcl.
-    #[error("RCL_RET_SERVICE_NAME_INVALID")]
-    RCL_RET_SERVICE_NAME_INVALID,
-    /// `RCL_RET_UNKNOWN_SUBSTITUTION` of rcl.
-    #[error("RCL_RET_UNKNOWN_SUBSTITUTION")]
-    RCL_RET_UNKNOWN_SUBSTITUTION,
-    /// `RCL_RET_ALREADY_SHUTDOWN` of rcl.
-    #[error("RCL_RET_ALREADY_SHUTDOWN")]
-    RCL_RET_ALREADY_SHUTDOWN,
-    /// `RCL_RET_NODE_INVALID` of rcl.
-    #[error("RCL_RET_NODE_INVALID")]
-    RCL_RET_NODE_INVALID,
-    /// `RCL_RET_NODE_INVALID_NAME` of rcl.
-    #[error("RCL_RET_NODE_INVALID_NAME")]
-    RCL_RET_NODE_INVALID_NAME,
-    /// `RCL_RET_NODE_INVALID_NAMESPACE` of rcl.
-    #[error("RCL_RET_NODE_INVALID_NAMESPACE")]
-    RCL_RET_NODE_INVALID_NAMESPACE,
-    /// `RCL_RET_PUBLISHER_INVALID` of rcl.
-    #[error("RCL_RET_PUBLISHER_INVALID")]
-    RCL_RET_PUBLISHER_INVALID,
-    /// `RCL_RET_SUBSCRIPTION_INVALID` of rcl.
-    #[error("RCL_RET_SUBSCRIPTION_INVALID")]
-    RCL_RET_SUBSCRIPTION_INVALID,
-    /// `RCL_RET_SUBSCRIPTION_TAKE_FAILED` of rcl.
-    #[error("RCL_RET_SUBSCRIPTION_TAKE_FAILED")]
-    RCL_RET_SUBSCRIPTION_TAKE_FAILED,
-    /// `RCL_RET_CLIENT_INVALID` of rcl.
-    #[error("RCL_RET_CLIENT_INVALID")]
-    RCL_RET_CLIENT_INVALID,
-    /// `RCL_RET_CLIENT_TAKE_FAILED` of rcl.
-    #[error("RCL_RET_CLIENT_TAKE_FAILED")]
-    RCL_RET_CLIENT_TAKE_FAILED,
-    /// `RCL_RET_SERVICE_INVALID` of rcl.
-    #[error("RCL_RET_SERVICE_INVALID")]
-    RCL_RET_SERVICE_INVALID,
-    /// `RCL_RET_SERVICE_TAKE_FAILED` of rcl.
-    #[error("RCL_RET_SERVICE_TAKE_FAILED")]
-    RCL_RET_SERVICE_TAKE_FAILED,
-    /// `RCL_RET_TIMER_INVALID` of rcl.
-    #[error("RCL_RET_TIMER_INVALID")]
-    RCL_RET_TIMER_INVALID,
-    /// `RCL_RET_TIMER_CANCELED` of rcl.
-    #[error("RCL_RET_TIMER_CANCELED")]
-    RCL_RET_TIMER_CANCELED,
-    /// `RCL_RET_WAIT_SET_INVALID` of rcl.
-    #[error("RCL_RET_WAIT_SET_INVALID")]
-    RCL_RET_WAIT_SET_INVALID,
-    /// `RCL_RET_WAIT_SET_EMPTY` of rcl.
-    #[error("RCL_RET_WAIT_SET_EMPTY")]
-    RCL_RET_WAIT_SET_EMPTY,
-    /// `RCL_RET_WAIT_SET_FULL` of rcl.
-    #[error("RCL_RET_WAIT_SET_FULL")]
-    RCL_RET_WAIT_SET_FULL,
-    /// `RCL_RET_INVALID_REMAP_RULE` of rcl.
-    #[error("RCL_RET_INVALID_REMAP_RULE")]
-    RCL_RET_INVALID_REMAP_RULE,
-    /// `RCL_RET_WRONG_LEXEME` of rcl.
-    #[error("RCL_RET_WRONG_LEXEME")]
-    RCL_RET_WRONG_LEXEME,
-    /// `RCL_RET_INVALID_PARAM_RULE` of rcl.
-    #[error("RCL_RET_INVALID_PARAM_RULE")]
-    RCL_RET_INVALID_PARAM_RULE,
-    /// `RCL_RET_INVALID_LOG_LEVEL_RULE` of rcl.
-    #[error("RCL_RET_INVALID_LOG_LEVEL_RULE")]
-    RCL_RET_INVALID_LOG_LEVEL_RULE,
-    /// `RCL_RET_EVENT_INVALID` of rcl.
-    #[error("RCL_RET_EVENT_INVALID")]
-    RCL_RET_EVENT_INVALID,
-    /// `RCL_RET_EVENT_TAKE_FAILED` of rcl.
-    #[error("RCL_RET_EVENT_TAKE_FAILED")]
-    RCL_RET_EVENT_TAKE_FAILED,
-    /// `RCL_RET_ACTION_NAME_INVALID` of rcl.
+/// Defines the error by the codes of rcl and r2r's own variants.
+macro_rules! errors {
+    ({$($code:literal => $name:ident,)*} $($own:tt)*) => {
+        /// An error. The variants `RCL_RET_*` are named after the codes of rcl; where one of them
+        /// says too little, the reason is logged, too.
+        #[derive(ThisError, Clone, Debug)]
+        #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
+        #[non_exhaustive]
+        pub enum Error {
+            $(
+                #[doc = concat!("`", stringify!($name), "` of rcl.")]
+                #[error("{}", stringify!($name))]
+                $name,
+            )*
+            $($own)*
+        }
+
+        impl Error {
+            /// The error of a code of rcl (`rcl/types.h` and `rcl_action/types.h`). 2000 is that of
+            /// an invalid event; rcl_action has it for invalid names of actions, too.
+            pub fn from_rcl_error(e: i32) -> Self {
+                match e {
+                    $($code => Self::$name,)*
+                    code => Self::Other(format!(
+                        "rcl returned {code}, a code that it does not document"
+                    )),
+                }
+            }
+        }
+    };
+}
+
+errors! {
+    {
+        0 => RCL_RET_OK,
+        1 => RCL_RET_ERROR,
+        2 => RCL_RET_TIMEOUT,
+        3 => RCL_RET_UNSUPPORTED,
+        10 => RCL_RET_BAD_ALLOC,
+        11 => RCL_RET_INVALID_ARGUMENT,
+        100 => RCL_RET_ALREADY_INIT,
+        101 => RCL_RET_NOT_INIT,
+        102 => RCL_RET_MISMATCHED_RMW_ID,
+        103 => RCL_RET_TOPIC_NAME_INVALID,
+        104 => RCL_RET_SERVICE_NAME_INVALID,
+        105 => RCL_RET_UNKNOWN_SUBSTITUTION,
+        106 => RCL_RET_ALREADY_SHUTDOWN,
+        200 => RCL_RET_NODE_INVALID,
+        201 => RCL_RET_NODE_INVALID_NAME,
+        202 => RCL_RET_NODE_INVALID_NAMESPACE,
+        300 => RCL_RET_PUBLISHER_INVALID,
+        400 => RCL_RET_SUBSCRIPTION_INVALID,
+        401 => RCL_RET_SUBSCRIPTION_TAKE_FAILED,
+        500 => RCL_RET_CLIENT_INVALID,
+        501 => RCL_RET_CLIENT_TAKE_FAILED,
+        600 => RCL_RET_SERVICE_INVALID,
+        601 => RCL_RET_SERVICE_TAKE_FAILED,
+        800 => RCL_RET_TIMER_INVALID,
+        801 => RCL_RET_TIMER_CANCELED,
+        900 => RCL_RET_WAIT_SET_INVALID,
+        901 => RCL_RET_WAIT_SET_EMPTY,
+        902 => RCL_RET_WAIT_SET_FULL,
+        1001 => RCL_RET_INVALID_REMAP_RULE,
+        1002 => RCL_RET_WRONG_LEXEME,
+        1010 => RCL_RET_INVALID_PARAM_RULE,
+        1020 => RCL_RET_INVALID_LOG_LEVEL_RULE,
+        2000 => RCL_RET_EVENT_INVALID,
+        2001 => RCL_RET_EVENT_TAKE_FAILED,
+        2100 => RCL_RET_ACTION_GOAL_ACCEPTED,
+        2101 => RCL_RET_ACTION_GOAL_REJECTED,
+        2102 => RCL_RET_ACTION_CLIENT_INVALID,
+        2103 => RCL_RET_ACTION_CLIENT_TAKE_FAILED,
+        2200 => RCL_RET_ACTION_SERVER_INVALID,
+        2201 => RCL_RET_ACTION_SERVER_TAKE_FAILED,
+        2300 => RCL_RET_ACTION_GOAL_HANDLE_INVALID,
+        2301 => RCL_RET_ACTION_GOAL_EVENT_INVALID,
+    }
+
+    /// `RCL_RET_ACTION_NAME_INVALID` of rcl_action.
     #[error("RCL_RET_ACTION_NAME_INVALID")]
     RCL_RET_ACTION_NAME_INVALID,
-    /// `RCL_RET_ACTION_GOAL_ACCEPTED` of rcl.
-    #[error("RCL_RET_ACTION_GOAL_ACCEPTED")]
-    RCL_RET_ACTION_GOAL_ACCEPTED,
-    /// `RCL_RET_ACTION_GOAL_REJECTED` of rcl.
-    #[error("RCL_RET_ACTION_GOAL_REJECTED")]
-    RCL_RET_ACTION_GOAL_REJECTED,
-    /// `RCL_RET_ACTION_CLIENT_INVALID` of rcl.
-    #[error("RCL_RET_ACTION_CLIENT_INVALID")]
-    RCL_RET_ACTION_CLIENT_INVALID,
-    /// `RCL_RET_ACTION_CLIENT_TAKE_FAILED` of rcl.
-    #[error("RCL_RET_ACTION_CLIENT_TAKE_FAILED")]
-    RCL_RET_ACTION_CLIENT_TAKE_FAILED,
-    /// `RCL_RET_ACTION_SERVER_INVALID` of rcl.
-    #[error("RCL_RET_ACTION_SERVER_INVALID")]
-    RCL_RET_ACTION_SERVER_INVALID,
-    /// `RCL_RET_ACTION_SERVER_TAKE_FAILED` of rcl.
-    #[error("RCL_RET_ACTION_SERVER_TAKE_FAILED")]
-    RCL_RET_ACTION_SERVER_TAKE_FAILED,
-    /// `RCL_RET_ACTION_GOAL_HANDLE_INVALID` of rcl.
-    #[error("RCL_RET_ACTION_GOAL_HANDLE_INVALID")]
-    RCL_RET_ACTION_GOAL_HANDLE_INVALID,
-    /// `RCL_RET_ACTION_GOAL_EVENT_INVALID` of rcl.
-    #[error("RCL_RET_ACTION_GOAL_EVENT_INVALID")]
-    RCL_RET_ACTION_GOAL_EVENT_INVALID,
-
     /// A clock of another type was attached to a [`TimeSource`](crate::TimeSource).
     #[error("Clock type is not RosTime")]
     ClockTypeNotRosTime,
@@ -209,56 +154,6 @@ pub enum Error {
 }
 
 impl Error {
-    /// The error of a code of rcl (`rcl/types.h` and `rcl_action/types.h`). 2000 is that of an
-    /// invalid event; rcl_action has it for invalid names of actions, too.
-    pub fn from_rcl_error(e: i32) -> Self {
-        match e {
-            0 => Self::RCL_RET_OK,
-            1 => Self::RCL_RET_ERROR,
-            2 => Self::RCL_RET_TIMEOUT,
-            3 => Self::RCL_RET_UNSUPPORTED,
-            10 => Self::RCL_RET_BAD_ALLOC,
-            11 => Self::RCL_RET_INVALID_ARGUMENT,
-            100 => Self::RCL_RET_ALREADY_INIT,
-            101 => Self::RCL_RET_NOT_INIT,
-            102 => Self::RCL_RET_MISMATCHED_RMW_ID,
-            103 => Self::RCL_RET_TOPIC_NAME_INVALID,
-            104 => Self::RCL_RET_SERVICE_NAME_INVALID,
-            105 => Self::RCL_RET_UNKNOWN_SUBSTITUTION,
-            106 => Self::RCL_RET_ALREADY_SHUTDOWN,
-            200 => Self::RCL_RET_NODE_INVALID,
-            201 => Self::RCL_RET_NODE_INVALID_NAME,
-            202 => Self::RCL_RET_NODE_INVALID_NAMESPACE,
-            300 => Self::RCL_RET_PUBLISHER_INVALID,
-            400 => Self::RCL_RET_SUBSCRIPTION_INVALID,
-            401 => Self::RCL_RET_SUBSCRIPTION_TAKE_FAILED,
-            500 => Self::RCL_RET_CLIENT_INVALID,
-            501 => Self::RCL_RET_CLIENT_TAKE_FAILED,
-            600 => Self::RCL_RET_SERVICE_INVALID,
-            601 => Self::RCL_RET_SERVICE_TAKE_FAILED,
-            800 => Self::RCL_RET_TIMER_INVALID,
-            801 => Self::RCL_RET_TIMER_CANCELED,
-            900 => Self::RCL_RET_WAIT_SET_INVALID,
-            901 => Self::RCL_RET_WAIT_SET_EMPTY,
-            902 => Self::RCL_RET_WAIT_SET_FULL,
-            1001 => Self::RCL_RET_INVALID_REMAP_RULE,
-            1002 => Self::RCL_RET_WRONG_LEXEME,
-            1010 => Self::RCL_RET_INVALID_PARAM_RULE,
-            1020 => Self::RCL_RET_INVALID_LOG_LEVEL_RULE,
-            2000 => Self::RCL_RET_EVENT_INVALID,
-            2001 => Self::RCL_RET_EVENT_TAKE_FAILED,
-            2100 => Self::RCL_RET_ACTION_GOAL_ACCEPTED,
-            2101 => Self::RCL_RET_ACTION_GOAL_REJECTED,
-            2102 => Self::RCL_RET_ACTION_CLIENT_INVALID,
-            2103 => Self::RCL_RET_ACTION_CLIENT_TAKE_FAILED,
-            2200 => Self::RCL_RET_ACTION_SERVER_INVALID,
-            2201 => Self::RCL_RET_ACTION_SERVER_TAKE_FAILED,
-            2300 => Self::RCL_RET_ACTION_GOAL_HANDLE_INVALID,
-            2301 => Self::RCL_RET_ACTION_GOAL_EVENT_INVALID,
-            code => Self::Other(format!("rcl returned {code}, a code that it does not document")),
-        }
-    }
-
     /// The same error about parameter `param_name`; derived code calls it.
     pub fn update_param_name(self, param_name: &str) -> Self {
         let name = param_name.to_owned();

@@ -24,7 +24,7 @@ pub(crate) fn table(name: &str) -> Result<&'static CdrType> {
         .map_err(|error| Error::InvalidMessageType { msgtype: error.to_string() })?;
     let hash = hash.unwrap_or_default().leak();
     let ros_type = RosType { name: name.to_owned().leak(), definition: "", hash };
-    // Bytes stay as they are, whatever the type.
+    // Bytes of any type stay as they are.
     let table = Box::leak(Box::new(Carried::table::<Empty>().with_ros_type(ros_type)));
     tables.insert(table.name(), table);
     Ok(table)

@@ -5,14 +5,13 @@
 //! r2r = { git = "...ringspin" }
 //! ```
 //!
-//! Items have the names, signatures and meaning that they have there; `docs/r2r.md` lists what is
-//! better, and what is refused. `RINGSPIN_MODE` chooses the mode; in deterministic mode the
+//! Items have the names, signatures and meaning that they have there; `docs/r2r.md` lists
+//! improvements and refused items. `RINGSPIN_MODE` chooses the mode; in deterministic mode the
 //! application's threads and tasks run under simulated time, too.
 //!
-//! A [`Context`] has the graph and its executor, which runs on a thread of its own. An end of a
-//! topic or service is an entity of that graph; the streams and futures of this API take from it
-//! what comes, on whatever runtime they are polled, and [`Node::spin_once`] waits until something
-//! has come.
+//! A [`Context`] has the graph and its executor, which runs on a separate thread. An end of a topic
+//! or service is an entity of that graph; the streams and futures of this API take its messages,
+//! polled on any runtime, and [`Node::spin_once`] waits until one arrives.
 
 #![forbid(unsafe_code)]
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct Activity {
     count: Mutex<Count>,
     changed: Condvar,
-    /// Raised when the node is gone: its streams end.
+    /// Raised when the node was dropped: its streams end.
     closed: Flag,
     links: Mutex<Vec<Weak<Forward>>>,
 }
@@ -102,8 +102,8 @@ impl Link {
         Self { waker: Waker::from(forward.clone()), forward }
     }
 
-    /// Polls for a task: what the executor wakes later wakes it, and `spin_once`. `None` when the
-    /// node is gone.
+    /// Polls for a task: a later wake-up by the executor wakes it, and `spin_once`. `None` when the
+    /// node was dropped.
     pub(crate) fn poll<R>(
         &self,
         cx: &Context<'_>,
@@ -121,7 +121,7 @@ impl Link {
         self.forward.activity.happened();
     }
 
-    /// Polls for no task: what the executor wakes later wakes `spin_once`.
+    /// Polls for no task: a later wake-up by the executor wakes `spin_once`.
     pub(crate) fn poll_alone<R>(&self, poll: impl FnOnce(&mut Context<'_>) -> Poll<R>) -> Poll<R> {
         poll(&mut Context::from_waker(&self.waker))
     }

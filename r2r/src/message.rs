@@ -7,8 +7,7 @@ use crate::error::{Error, Result};
 use ringspin::{Digest, DigestHasher, Message};
 use ringspin_messages::cdr::{self, CdrError};
 use ringspin_messages::{
-    CdrMapping, CdrService, CdrType, GeneratedAction, GeneratedMessage, GeneratedService,
-    RosAction, RosType,
+    CdrMapping, CdrService, CdrType, GeneratedMessage, GeneratedService, RosAction, RosType,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -88,7 +87,7 @@ pub trait WrappedActionTypeSupport: Debug + Clone + 'static {
         >;
 }
 
-impl<A: GeneratedAction> WrappedActionTypeSupport for A {
+impl<A: RosAction> WrappedActionTypeSupport for A {
     type Goal = A::Goal;
     type Result = A::Result;
     type Feedback = A::Feedback;
@@ -99,8 +98,10 @@ impl<A: GeneratedAction> WrappedActionTypeSupport for A {
 }
 
 /// A message as a topic or service carries it.
+#[derive(Clone)]
 pub(crate) struct Carried(Content);
 
+#[derive(Clone)]
 enum Content {
     Typed(Arc<dyn Payload>),
     /// The bytes that came, with CDR's header.

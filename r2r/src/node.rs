@@ -21,8 +21,8 @@ use crate::timer::{ClockTimer, Timer};
 use futures::TryFutureExt;
 use futures::channel::oneshot;
 use indexmap::IndexMap;
+use ringspin::ErrorKind;
 use ringspin::Graph;
-use ringspin::graph::CreateNodeError;
 use ringspin::time::Clock as _;
 use std::fmt;
 use std::future::Future;
@@ -37,7 +37,7 @@ const LOOK_PERIOD: Duration = Duration::from_millis(10);
 /// Its streams and futures get their events while its context's executor runs: from the first
 /// [`spin_once`](Self::spin_once), publication or call on.
 pub struct Node {
-    /// The parameters: those of the command line first, then what a
+    /// The parameters: those of the command line first, then those that a
     /// [handler](Self::make_parameter_handler) sets.
     pub params: Arc<Mutex<IndexMap<String, Parameter>>>,
     shared: Arc<NodeShared>,
@@ -58,11 +58,9 @@ impl Node {
     /// arguments of the command line give two nodes one name.
     pub fn create(ctx: Context, name: &str, namespace: &str) -> Result<Self> {
         let namespace = if namespace.is_empty() { "/" } else { namespace };
-        let node = create(&ctx.0.graph, namespace, name).map_err(|error| match error {
-            CreateNodeError::Name(reason) => {
-                invalid_name(&reason, Error::RCL_RET_NODE_INVALID_NAME)
-            }
-            other => Error::other(other),
+        let node = create(&ctx.0.graph, namespace, name).map_err(|error| match error.kind() {
+            ErrorKind::InvalidName => invalid_name(&error, Error::RCL_RET_NODE_INVALID_NAME),
+            _ => Error::other(error),
         })?;
         let given = node.take_parameter_overrides().into_iter();
         let params = given.map(|(name, value)| (name, Parameter::new(value.into()))).collect();
@@ -139,7 +137,7 @@ impl Node {
         })
     }
 
-    /// Waits until something has come for this node since the last call, `timeout` at most: a
+    /// Waits until something arrived for this node since the last call, `timeout` at most: a
     /// message, a tick, a request, a response. Tasks that waited for it have been woken then.
     ///
     /// The context's executor takes everything that comes, whether or not this is called.
@@ -180,7 +178,7 @@ impl Node {
     /// Creates a timer of the node's [clock](Self::get_ros_clock).
     ///
     /// # Errors
-    /// The errors of [`create_wall_timer`](Self::create_wall_timer).
+    /// For a period of zero, and when the context has ended.
     pub fn create_timer(&mut self, period: Duration) -> Result<Timer> {
         let of_clock = Arc::new(ClockTimer::new(period));
         self.time_source.attach_timer(&of_clock);
@@ -206,14 +204,10 @@ impl Node {
 }
 
 /// Creates a node, with a number after its name if there is one of that name.
-fn create(
-    graph: &Graph,
-    namespace: &str,
-    name: &str,
-) -> std::result::Result<ringspin::Node<()>, CreateNodeError> {
+fn create(graph: &Graph, namespace: &str, name: &str) -> ringspin::Result<ringspin::Node<()>> {
     let mut created = graph.create_node_in(namespace, name, ());
     let mut number = 1;
-    while let Err(CreateNodeError::Duplicate { .. }) = created {
+    while created.as_ref().is_err_and(|error| error.kind() == ErrorKind::AlreadyExists) {
         number += 1;
         created = graph.create_node_in(namespace, &format!("{name}_{number}"), ());
     }

@@ -6,7 +6,6 @@ use crate::link::Activity;
 use crate::lock;
 use crate::log::report;
 use futures::channel::oneshot;
-use ringspin::graph::NameError;
 use std::sync::{Arc, Mutex};
 
 /// The part of a node that its ends share.
@@ -68,7 +67,7 @@ impl NodeShared {
 }
 
 /// The error for an invalid name, with the reason in the log.
-pub(crate) fn invalid_name(reason: &NameError, error: Error) -> Error {
+pub(crate) fn invalid_name(reason: &ringspin::Error, error: Error) -> Error {
     report(reason);
     error
 }

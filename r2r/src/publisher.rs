@@ -109,10 +109,11 @@ impl<T: WrappedTypesupport> Publisher<T> {
         Ok(NativeMsg { message: T::default(), is_loaned: true })
     }
 
-    /// Publishes a message without a copy of it: what is left in `msg` is the default.
+    /// Publishes a message without a copy of it; `msg` holds the default afterwards.
     ///
     /// # Errors
-    /// The errors of [`publish`](Self::publish).
+    /// [`Error::RCL_RET_PUBLISHER_INVALID`] once publisher or node are destroyed; another one when
+    /// a keep-all subscription is full, or the middleware refuses the message.
     pub fn publish_native(&self, msg: &mut NativeMsg<T>) -> Result<()> {
         msg.is_loaned = false;
         self.inner.publish(Carried::new(std::mem::take(&mut msg.message)))
@@ -122,16 +123,16 @@ impl<T: WrappedTypesupport> Publisher<T> {
     /// r2r, those of this process.
     ///
     /// # Errors
-    /// [`Error::RCL_RET_PUBLISHER_INVALID`].
+    /// [`Error::RCL_RET_PUBLISHER_INVALID`] once publisher or node are destroyed.
     pub fn get_inter_process_subscription_count(&self) -> Result<usize> {
         self.inner.subscriptions()
     }
 
-    /// A future that waits until there is a subscription, in this process or in another one, or
-    /// the publisher is gone; a thread has to spin the node meanwhile.
+    /// A future that waits until there is a subscription, in this process or in another one, or the
+    /// publisher was dropped; a thread has to spin the node meanwhile.
     ///
     /// # Errors
-    /// [`Error::RCL_RET_PUBLISHER_INVALID`].
+    /// [`Error::RCL_RET_PUBLISHER_INVALID`] once publisher or node are destroyed.
     pub fn wait_for_inter_process_subscribers(
         &self,
     ) -> Result<impl Future<Output = Result<()>> + Unpin + use<T>> {
@@ -162,10 +163,11 @@ impl PublisherUntyped {
     }
 
     /// Publishes the message that `data` is: CDR, with its header of four bytes. A subscription
-    /// that expects a struct drops what is not one, and logs it.
+    /// that expects a struct drops other messages, and logs them.
     ///
     /// # Errors
-    /// The errors of [`Publisher::publish`].
+    /// [`Error::RCL_RET_PUBLISHER_INVALID`] once publisher or node are destroyed; another one when
+    /// a keep-all subscription is full, or the middleware refuses the message.
     pub fn publish_raw(&self, data: &[u8]) -> Result<()> {
         self.inner.publish(Carried::of_bytes(data.to_vec()))
     }
@@ -173,7 +175,7 @@ impl PublisherUntyped {
     /// Same as [`Publisher::get_inter_process_subscription_count`].
     ///
     /// # Errors
-    /// The same ones.
+    /// [`Error::RCL_RET_PUBLISHER_INVALID`] once publisher or node are destroyed.
     pub fn get_inter_process_subscription_count(&self) -> Result<usize> {
         self.inner.subscriptions()
     }
@@ -181,7 +183,7 @@ impl PublisherUntyped {
     /// Same as [`Publisher::wait_for_inter_process_subscribers`].
     ///
     /// # Errors
-    /// The same ones.
+    /// [`Error::RCL_RET_PUBLISHER_INVALID`] once publisher or node are destroyed.
     pub fn wait_for_inter_process_subscribers(
         &self,
     ) -> Result<impl Future<Output = Result<()>> + Unpin + use<>> {

@@ -94,77 +94,32 @@ pub struct QosProfile {
 impl QosProfile {
     /// ROS 2's profile for sensor data: keep the last 5, best effort.
     pub const fn sensor_data() -> Self {
-        Self {
-            history: HistoryPolicy::KeepLast,
-            depth: 5,
-            reliability: ReliabilityPolicy::BestEffort,
-            durability: DurabilityPolicy::Volatile,
-            ..Self::common()
-        }
+        Self::system_default().keep_last(5).best_effort().volatile()
     }
 
     /// ROS 2's profile for parameter services: keep the last 1000.
     pub const fn parameters() -> Self {
-        Self {
-            history: HistoryPolicy::KeepLast,
-            depth: 1000,
-            reliability: ReliabilityPolicy::Reliable,
-            durability: DurabilityPolicy::Volatile,
-            ..Self::common()
-        }
+        Self::default().keep_last(1000)
     }
 
     /// ROS 2's profile for most topics: keep the last 10, reliable.
     #[allow(clippy::should_implement_trait)]
     pub const fn default() -> Self {
-        Self {
-            history: HistoryPolicy::KeepLast,
-            depth: 10,
-            reliability: ReliabilityPolicy::Reliable,
-            durability: DurabilityPolicy::Volatile,
-            ..Self::common()
-        }
+        Self::system_default().keep_last(10).reliable().volatile()
     }
 
     /// ROS 2's profile for services: keep the last 10, reliable.
     pub const fn services_default() -> Self {
-        Self {
-            history: HistoryPolicy::KeepLast,
-            depth: 10,
-            reliability: ReliabilityPolicy::Reliable,
-            durability: DurabilityPolicy::Volatile,
-            ..Self::common()
-        }
+        Self::default()
     }
 
     /// ROS 2's profile for the topic of parameter events: keep the last 1000.
     pub const fn parameter_events() -> Self {
-        Self {
-            history: HistoryPolicy::KeepLast,
-            depth: 1000,
-            reliability: ReliabilityPolicy::Reliable,
-            durability: DurabilityPolicy::Volatile,
-            ..Self::common()
-        }
+        Self::default().keep_last(1000)
     }
 
     /// The middleware's defaults.
     pub const fn system_default() -> Self {
-        Self::common()
-    }
-
-    /// Nothing is known.
-    pub const fn unknown() -> Self {
-        Self {
-            history: HistoryPolicy::Unknown,
-            reliability: ReliabilityPolicy::Unknown,
-            durability: DurabilityPolicy::Unknown,
-            liveliness: LivelinessPolicy::Unknown,
-            ..Self::common()
-        }
-    }
-
-    const fn common() -> Self {
         Self {
             history: HistoryPolicy::SystemDefault,
             depth: 0,
@@ -178,10 +133,13 @@ impl QosProfile {
         }
     }
 
-    /// With this history.
-    #[must_use]
-    pub const fn history(self, history: HistoryPolicy) -> Self {
-        Self { history, ..self }
+    /// Nothing is known.
+    pub const fn unknown() -> Self {
+        Self::system_default()
+            .history(HistoryPolicy::Unknown)
+            .reliability(ReliabilityPolicy::Unknown)
+            .durability(DurabilityPolicy::Unknown)
+            .liveliness(LivelinessPolicy::Unknown)
     }
 
     /// Keeps the newest `depth` messages.
@@ -196,12 +154,6 @@ impl QosProfile {
         Self { history: HistoryPolicy::KeepAll, depth: 0, ..self }
     }
 
-    /// With this reliability.
-    #[must_use]
-    pub const fn reliability(self, reliability: ReliabilityPolicy) -> Self {
-        Self { reliability, ..self }
-    }
-
     /// Reliable.
     #[must_use]
     pub const fn reliable(self) -> Self {
@@ -212,12 +164,6 @@ impl QosProfile {
     #[must_use]
     pub const fn best_effort(self) -> Self {
         self.reliability(ReliabilityPolicy::BestEffort)
-    }
-
-    /// With this durability.
-    #[must_use]
-    pub const fn durability(self, durability: DurabilityPolicy) -> Self {
-        Self { durability, ..self }
     }
 
     /// Volatile.
@@ -231,39 +177,31 @@ impl QosProfile {
     pub const fn transient_local(self) -> Self {
         self.durability(DurabilityPolicy::TransientLocal)
     }
+}
 
-    /// With this deadline.
-    #[must_use]
-    pub const fn deadline(self, deadline: Duration) -> Self {
-        Self { deadline, ..self }
-    }
+macro_rules! setters {
+    ($($field:ident: $ty:ty),* $(,)?) => {
+        impl QosProfile {
+            $(
+                #[doc = concat!("The same profile with another `", stringify!($field), "`.")]
+                #[must_use]
+                pub const fn $field(self, $field: $ty) -> Self {
+                    Self { $field, ..self }
+                }
+            )*
+        }
+    };
+}
 
-    /// With this lifespan.
-    #[must_use]
-    pub const fn lifespan(self, lifespan: Duration) -> Self {
-        Self { lifespan, ..self }
-    }
-
-    /// With this liveliness.
-    #[must_use]
-    pub const fn liveliness(self, liveliness: LivelinessPolicy) -> Self {
-        Self { liveliness, ..self }
-    }
-
-    /// With this lease.
-    #[must_use]
-    pub const fn liveliness_lease_duration(self, liveliness_lease_duration: Duration) -> Self {
-        Self { liveliness_lease_duration, ..self }
-    }
-
-    /// Sets a field that is not used.
-    #[must_use]
-    pub const fn avoid_ros_namespace_conventions(
-        self,
-        avoid_ros_namespace_conventions: bool,
-    ) -> Self {
-        Self { avoid_ros_namespace_conventions, ..self }
-    }
+setters! {
+    history: HistoryPolicy,
+    reliability: ReliabilityPolicy,
+    durability: DurabilityPolicy,
+    deadline: Duration,
+    lifespan: Duration,
+    liveliness: LivelinessPolicy,
+    liveliness_lease_duration: Duration,
+    avoid_ros_namespace_conventions: bool,
 }
 
 impl From<&QosProfile> for QoS {

@@ -49,7 +49,7 @@ impl<T, F: FnMut(Message<Carried>) -> Option<T> + Unpin> Stream for Incoming<F> 
     }
 }
 
-/// The result of a conversion of what came on `topic`; an error is logged.
+/// The result of a conversion of a message on `topic`; an error is logged.
 pub(crate) fn or_report<T>(result: crate::Result<T>, topic: &str) -> Option<T> {
     let report = |error: &crate::Error| report(&format!("{topic}: dropped a message: {error}"));
     result.inspect_err(report).ok()

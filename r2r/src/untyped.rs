@@ -1,11 +1,10 @@
 //! Messages of types that are known by name only, as JSON.
 
-use crate::action_codec::ActionCodec;
+use crate::action_codec::{ActionCodec, UntypedTypes};
 use crate::error::{Error, Result};
 use crate::message::{Carried, WrappedServiceTypeSupport, WrappedTypesupport};
 use ringspin_messages::{
-    CdrService, CdrType, GeneratedAction, GeneratedMessage, GeneratedService, RosAction,
-    TypeVisitor,
+    CdrService, CdrType, GeneratedMessage, GeneratedService, RosAction, TypeVisitor,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -16,7 +15,7 @@ use uuid::Uuid;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Untyped {
     pub(crate) table: &'static CdrType,
-    /// The message of the type that `Value` describes; what it lacks has its default.
+    /// The message of the type that `Value` describes; missing fields have their defaults.
     pub(crate) from_json: fn(Value) -> Result<Carried>,
     pub(crate) from_bytes: fn(&[u8]) -> Result<Carried>,
     pub(crate) to_json: fn(&Carried) -> Result<Value>,
@@ -39,7 +38,7 @@ struct Types {
 }
 
 /// An action type by its functions.
-pub(crate) type UntypedAction = ActionCodec<Value, Result<Value>, Result<Value>>;
+pub(crate) type UntypedAction = ActionCodec<UntypedTypes>;
 
 static TYPES: LazyLock<Types> = LazyLock::new(|| {
     let mut types = Types::default();
@@ -91,7 +90,7 @@ impl UntypedService {
 }
 
 impl UntypedAction {
-    fn of<A: GeneratedAction>() -> Self {
+    fn of<A: RosAction>() -> Self {
         ActionCodec {
             send_goal: <A::SendGoal as WrappedServiceTypeSupport>::table(),
             get_result: <A::GetResult as WrappedServiceTypeSupport>::table(),
@@ -131,7 +130,7 @@ impl TypeVisitor for Types {
         self.services.insert(S::TYPE_NAME, UntypedService { table, request, response });
     }
 
-    fn action<A: GeneratedAction>(&mut self) {
+    fn action<A: RosAction>(&mut self) {
         self.actions.insert(<A as RosAction>::TYPE_NAME, UntypedAction::of::<A>);
     }
 }
@@ -155,7 +154,7 @@ fn from_json<M: WrappedTypesupport>(value: Value) -> Result<Carried> {
     Ok(Carried::new(described::<M>(value)?))
 }
 
-/// The message that `value` describes; what it lacks has its default.
+/// The message that `value` describes; missing fields have their defaults.
 fn described<M: WrappedTypesupport>(value: Value) -> Result<M> {
     let mut whole = serde_json::to_value(M::default())?;
     merge(&mut whole, value);

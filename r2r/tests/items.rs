@@ -22,7 +22,7 @@ ringspin::r2r_is_patched!();
 /// Parameters, as the derive of r2r defines them.
 #[derive(RosParams, Default, Debug)]
 struct Speeds {
-    /// In metres per second.
+    /// The unit is metres per second.
     forward: f64,
     inner: Inner,
 }
@@ -177,7 +177,7 @@ fn profiles() -> [QosProfile; 7] {
 
 #[test]
 fn every_item_is_there() {
-    // Named, so that they are compiled; what they do is the matter of other tests.
+    // Named, so that they are compiled; other tests show their behaviour.
     let _ = (topics::<Text>, services::<SetBool::Service>, times, parameters, queries);
     assert_eq!(profiles()[2].depth, 10);
     assert!(Context::create().unwrap().is_valid());

@@ -19,7 +19,7 @@ const STEP: Duration = Duration::from_millis(100);
 
 #[derive(RosParams, Default, Debug, PartialEq)]
 struct Settings {
-    /// In metres per second.
+    /// The unit is metres per second.
     speed: f64,
     lidar: Lidar,
 }
@@ -135,7 +135,7 @@ fn services_set_the_fields_of_a_struct() {
             "describe_parameters",
             DescribeParameters::Request { names }
         );
-        assert_eq!(described.descriptors[0].description, "In metres per second.");
+        assert_eq!(described.descriptors[0].description, "The unit is metres per second.");
         let listed = call!(
             other,
             ListParameters,
@@ -173,7 +173,7 @@ fn timers_follow_the_clock_of_a_topic() {
                 let elapsed = timer.tick().await.unwrap();
                 times.push((elapsed, clock.lock().unwrap().get_now().unwrap()));
             }
-            // The clock ends meanwhile; the time of the system goes on, from 1970.
+            // The clock ends meanwhile; the time of the system continues, from 1970.
             while clock.lock().unwrap().get_now().unwrap() > Duration::from_secs(100) {
                 timer.tick().await.unwrap();
             }

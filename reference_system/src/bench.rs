@@ -3,30 +3,26 @@
 //! Cells run one after the other, with their timers in phase. Each turn begins with a calibration,
 //! so that the floor is measured under the conditions of the cells.
 //!
-//! The deterministic mode has its own rows ([`Simulation`]): callbacks take no simulated time, so
-//! its latencies are zero by construction and would be misleading. Its digest does not depend on N,
-//! so it runs at the smallest one.
+//! Callbacks of the deterministic mode take no simulated time, so its latencies are zero by
+//! construction. Its digest does not depend on N, so it runs at the smallest one.
 
 use std::ops::ControlFlow;
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use ringspin_bench::process::OthersMeter;
-use ringspin_bench::results::{self, Results, SCHEMA, Series, Turn};
+use ringspin_bench::results::{Results, SCHEMA, Turn};
 use ringspin_bench::{Permissions, Step, System, Variant, cell_of, take_turns};
 use ringspin_executor::{BoxError, Graph, WaitStrategy};
 use ringspin_modes::mapping::loop_names;
 use ringspin_modes::{Mapping, Mode, allowed_cores};
-use ringspin_report::{Definition, Summary};
-use serde::Serialize;
 
 use crate::crunch::{Calibration, DEFAULT_CRUNCH_LIMIT, calibrate_within};
-use crate::kpi::{Collector, Kpis, PLANNER_PERIOD};
+use crate::kpi::Collector;
 use crate::middleware::Middleware;
-use crate::optimize::{Target, quick_mapping};
+use crate::optimize::{TuningTarget, quick_mapping};
 use crate::rclcpp::Peer;
-use crate::run::{RunOptions, RunReport, run, total_utilization};
+use crate::run::{RunOptions, run, total_utilization};
 use crate::system::{self, Work};
 
 /// The time budget of one calibration, which is repeated each turn.
@@ -57,26 +53,17 @@ pub enum Kind {
     Rclcpp(Peer),
 }
 
-/// A text that is no [`Kind`].
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "unknown variant `{0}`; give single, multi, round-robin, deterministic, realtime or \
-     multi-realtime"
-)]
-pub struct UnknownKindError(String);
-
 impl FromStr for Kind {
-    type Err = UnknownKindError;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, UnknownKindError> {
-        Ok(match text {
-            "single" => Self::Single,
-            "multi" => Self::Multi,
-            "round-robin" => Self::RoundRobin,
-            "deterministic" => Self::Deterministic,
-            "realtime" => Self::Realtime,
-            "multi-realtime" => Self::MultiRealtime,
-            _ => return Err(UnknownKindError(text.to_owned())),
+    fn from_str(text: &str) -> Result<Self, String> {
+        use Kind::{Deterministic, Multi, MultiRealtime, Realtime, RoundRobin, Single};
+        let all = [Single, Multi, RoundRobin, Deterministic, Realtime, MultiRealtime];
+        all.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {
+            format!(
+                "unknown variant `{text}`; give single, multi, round-robin, deterministic, \
+                 realtime or multi-realtime"
+            )
         })
     }
 }
@@ -105,7 +92,7 @@ impl Kind {
 
     /// The mode at crunch limit `n` on these cores; `None` for another executor.
     fn mode(&self, n: u64, cores: &[usize]) -> Result<Option<Mode>, BoxError> {
-        let tuned = || quick_mapping(&Target::autoware(n), cores);
+        let tuned = || quick_mapping(&TuningTarget::autoware(n), cores);
         Ok(Some(match self {
             Self::Rclcpp(_) => return Ok(None),
             Self::Single => Mode::SingleCore,
@@ -183,28 +170,25 @@ impl BenchOptions {
         let cores = allowed_cores();
         let mut plans: Vec<Plan> = Vec::new();
         for n in limits {
-            for (kind, &middleware) in
-                self.kinds.iter().flat_map(|kind| self.middlewares.iter().map(move |m| (kind, m)))
-            {
-                let mut cost = self.duration;
-                if *kind == Kind::Deterministic {
-                    if plans.iter().any(|plan| plan.kind == *kind) {
-                        continue;
-                    }
-                    cost = cost.mul_f64(total_utilization(n));
-                }
-                if matches!(kind, Kind::Rclcpp(_))
-                    && (n != self.rclcpp_limit || middleware != self.middlewares[0])
-                {
+            let all =
+                self.kinds.iter().flat_map(|kind| self.middlewares.iter().map(move |m| (kind, *m)));
+            for (kind, middleware) in all {
+                let is_peer = matches!(kind, Kind::Rclcpp(_));
+                let is_simulated = *kind == Kind::Deterministic;
+                let is_known = is_simulated && plans.iter().any(|plan| plan.kind == *kind);
+                let is_compiled = n == self.rclcpp_limit && middleware == self.middlewares[0];
+                if is_known || is_peer && !is_compiled {
                     continue;
                 }
+                let factor = if is_simulated { total_utilization(n) } else { 1.0 };
                 let name = match middleware {
-                    _ if matches!(kind, Kind::Rclcpp(_)) => kind.name().to_owned(),
-                    Middleware::None => kind.name().to_owned(),
-                    _ => format!("{}, {}", kind.name(), middleware.name()),
+                    Middleware::Ros2 | Middleware::Hybrid if !is_peer => {
+                        format!("{}, {}", kind.name(), middleware.name())
+                    }
+                    _ => kind.name().to_owned(),
                 };
+                let variant = Variant { name, n: Some(n), cost: self.duration.mul_f64(factor) };
                 let mode = kind.mode(n, &cores)?;
-                let variant = Variant { name, n: Some(n), cost };
                 if !plans.iter().any(|plan| plan.variant == variant) {
                     plans.push(Plan { kind: kind.clone(), middleware, n, mode, variant });
                 }
@@ -283,169 +267,37 @@ impl Plan {
 
     /// Runs one turn; breaks if it was interrupted and does not count.
     fn turn(&self, duration: Duration) -> Result<ControlFlow<(), Turn>, BoxError> {
-        let system = System::default();
-        let (others, wall, energy_j) = (OthersMeter::start(), Instant::now(), system.energy_j());
         let measured = match &self.kind {
             Kind::Rclcpp(peer) => peer.run(duration)?,
             _ => self.run(duration)?,
         };
-        let (wall, Some(turn)) = (wall.elapsed(), measured) else {
-            return Ok(ControlFlow::Break(()));
-        };
-        let used_j = system.energy_j().zip(energy_j).map(|(end, start)| end - start);
-        Ok(ControlFlow::Continue(Turn {
-            // A counter that has begun anew says nothing.
-            watts: used_j.filter(|j| *j >= 0.0).map(|j| j / wall.as_secs_f64()),
-            other_busy_cores: others.and_then(|others| others.busy_cores(wall)),
-            after: system.conditions(),
-            ..turn
-        }))
+        Ok(measured.map_or(ControlFlow::Break(()), ControlFlow::Continue))
     }
 
     /// Runs ringspin; `None` if it was interrupted.
     fn run(&self, duration: Duration) -> Result<Option<Turn>, BoxError> {
-        let collector = Arc::new(Collector::new());
         let mode = self.mode.clone().ok_or("only a mode of ringspin runs within the process")?;
         let (middleware, stop_on_ctrl_c) = (self.middleware, true);
         let work = Work::crunching(self.n);
         let options =
             RunOptions { middleware, stop_on_ctrl_c, ..RunOptions::new(mode, work, duration) };
-        let report = run(&options, &collector)?;
+        let report = run(&options, &Arc::new(Collector::new()))?;
         if self.kind.is_realtime() {
             // The next turn has its memory as the system gives it.
             let _ = nix::sys::mman::munlockall();
         }
-        Ok((!report.interrupted).then(|| turn_of(report, &collector)))
+        Ok((!report.interrupted).then_some(report.turn))
     }
 }
 
-/// The figures of a run.
-fn turn_of(report: RunReport, collector: &Collector) -> Turn {
-    let [release_to_end, sample_to_start] = collector.hot_path_ns();
-    let [start, end] = Definition::ALL.map(Definition::name);
-    Turn {
-        latencies: vec![Series::new(start, sample_to_start), Series::new(end, release_to_end)],
-        periods: vec![Series::new(PLANNER_PERIOD, collector.planner_periods_ns())],
-        wall_s: report.wall_s,
-        cpu_percent: report.cpu_percent,
-        rss_bytes: report.rss_bytes,
-        dispatched: report.dispatched,
-        drops: report.kpis.hot_path_drops,
-        overwritten: report.overwritten,
-        missed_periods: report.missed_periods,
-        digest: report.digest,
-        ..Turn::default()
-    }
-}
-
-/// The pooled result of one variant at one crunch limit.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Cell {
-    /// The crunch limit.
-    pub n: u64,
-    /// The variant's name.
-    pub mode: String,
-    /// The number of runs pooled in `kpis`.
-    pub turns: usize,
-    /// The lower bound for the hot path latency to its start, see [`Calibration::floor_ns`]; 0
-    /// without crunches.
-    pub floor_ns: u64,
-    /// The KPIs of all turns.
-    pub kpis: Kpis,
-    /// CPU time as a percentage of one core, the mean of the turns.
-    pub cpu_percent: f64,
-}
-
-impl Cell {
-    /// The lower bounds on enough cores for the hot path from sample to start, 4 crunches, and from
-    /// release to end, 5 crunches. On one core, each is a crunch more.
-    #[must_use]
-    pub fn floors_ns(&self) -> [u64; 2] {
-        let [start, end] = Definition::ALL.map(|of| u64::from(of.floor_crunches()));
-        [self.floor_ns, self.floor_ns / start * end]
-    }
-
-    /// The cell of a single run.
-    #[must_use]
-    pub fn of_run(report: &RunReport, floor_ns: u64) -> Self {
-        Self {
-            n: report.n,
-            mode: report.mode.to_owned(),
-            turns: 1,
-            floor_ns,
-            kpis: report.kpis,
-            cpu_percent: report.cpu_percent,
-        }
-    }
-
-    /// The cell of a live variant; `None` for others, and before its first turn.
-    #[must_use]
-    pub fn pooled(cell: &results::Cell) -> Option<Self> {
-        let turns = &cell.turns;
-        let n = cell.n.filter(|_| turns.first().is_some_and(|turn| turn.digest.is_none()))?;
-        let summary = |name: &str| Summary::of(&cell.pooled(name));
-        let [sample_to_start, release_to_end] = Definition::ALL.map(|of| summary(of.name()));
-        let kpis = Kpis {
-            sample_to_start,
-            release_to_end,
-            planner_period: summary(PLANNER_PERIOD),
-            hot_path_drops: turns.iter().map(|turn| turn.drops).sum(),
-            samples: sample_to_start.count,
-            ..Kpis::default()
-        };
-        let cpu_percent = turns.iter().map(|turn| turn.cpu_percent).sum::<f64>();
-        Some(Self {
-            n,
-            mode: cell.name.clone(),
-            turns: turns.len(),
-            floor_ns: u64::from(Definition::SampleToStart.floor_crunches()) * cell.crunch_ns,
-            kpis,
-            cpu_percent: cpu_percent / turns.len() as f64,
-        })
-    }
-}
-
-/// The deterministic runs at one crunch limit.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Simulation {
-    /// The crunch limit.
-    pub n: u64,
-    /// The number of runs.
-    pub turns: usize,
-    /// Simulated time of all runs.
-    pub simulated_s: f64,
-    /// Real time of all runs.
-    pub wall_s: f64,
-    /// The distinct digests: more than one means that the mode is not deterministic.
-    pub digests: Vec<String>,
-}
-
-impl Simulation {
-    /// The deterministic turns of `results`, by cell.
-    #[must_use]
-    pub fn all(results: &Results) -> Vec<Self> {
-        let simulation = |cell: &results::Cell| {
-            let mut digests: Vec<String> =
-                cell.turns.iter().filter_map(|turn| turn.digest.clone()).collect();
-            let turns = digests.len();
-            digests.sort_unstable();
-            digests.dedup();
-            (turns > 0).then(|| Self {
-                n: cell.n.unwrap_or_default(),
-                turns,
-                simulated_s: results.turn_s * turns as f64,
-                wall_s: cell.turns.iter().map(|turn| turn.wall_s).sum(),
-                digests,
-            })
-        };
-        results.cells.iter().filter_map(simulation).collect()
-    }
-
-    /// Simulated seconds per second of real time.
-    #[must_use]
-    pub fn speed(&self) -> f64 {
-        self.simulated_s / self.wall_s
-    }
+/// The distinct digests of all deterministic turns. A digest does not depend on N.
+#[must_use]
+pub fn digests(results: &Results) -> Vec<&str> {
+    let turns = results.cells.iter().flat_map(|cell| &cell.turns);
+    let mut digests: Vec<&str> = turns.filter_map(|turn| turn.digest.as_deref()).collect();
+    digests.sort_unstable();
+    digests.dedup();
+    digests
 }
 
 #[cfg(test)]
@@ -479,20 +331,19 @@ mod tests {
         let mut results = options.results(String::new());
         let first = measured(&options, &mut results, 4);
         assert_eq!(first, ["1 3 single", "1 3 round-robin", "1 3 deterministic", "1 64 single"]);
-        assert_eq!(results.cells.iter().filter_map(Cell::pooled).count(), 3);
         let rest = measured(&options, &mut results, 9);
         let second = ["2 3 single", "2 3 round-robin", "2 3 deterministic", "2 64 single"];
         assert_eq!(rest[0], "1 64 round-robin");
         assert_eq!(rest[1..5], second);
-        let cells: Vec<Cell> = results.cells.iter().filter_map(Cell::pooled).collect();
-        let pooled: Vec<_> = cells.iter().map(|cell| (cell.n, &*cell.mode, cell.turns)).collect();
-        let expected = [(3, "single"), (3, "round-robin"), (64, "single"), (64, "round-robin")];
-        assert_eq!(pooled, expected.map(|(n, mode)| (n, mode, 2)));
-        assert!(cells[2].floor_ns > 0);
-        assert_eq!(cells[2].floor_ns, cells[3].floor_ns, "one crunch for all variants of an N");
-        let simulations = Simulation::all(&results);
-        assert_eq!((simulations.len(), simulations[0].turns), (1, 2));
-        assert_eq!(simulations[0].digests.len(), 1);
+        let cells: Vec<_> =
+            results.cells.iter().map(|of| (of.n.unwrap(), &*of.name, of.turns.len())).collect();
+        let expected = [(3, "single"), (3, "round-robin"), (3, "deterministic"), (64, "single")];
+        assert_eq!(cells[..4], expected.map(|(n, mode)| (n, mode, 2)));
+        assert_eq!(cells[4], (64, "round-robin", 2));
+        let crunches: Vec<u64> = results.cells.iter().map(|cell| cell.crunch_ns).collect();
+        assert!(crunches[3] > 0);
+        assert_eq!(crunches[3], crunches[4], "one crunch for all variants of an N");
+        assert_eq!(digests(&results).len(), 1);
     }
 
     #[test]
@@ -526,9 +377,9 @@ mod tests {
             let kind: Kind = name.parse().unwrap();
             assert_eq!(kind.name(), name);
         }
-        assert!("fast".parse::<Kind>().unwrap_err().to_string().contains("round-robin"));
+        assert!("fast".parse::<Kind>().unwrap_err().contains("round-robin"));
         let Ok(Some(Mode::MultiCore(Some(mapping)))) = Kind::Realtime.mode(64, &[0, 2]) else {
-            panic!("a single worker with a core of its own")
+            panic!("a single worker with a separate core")
         };
         assert_eq!((mapping.default_core, mapping.lock_memory), (Some(2), true));
         assert_eq!(mapping.cores[0].priority, Some(PRIORITY));

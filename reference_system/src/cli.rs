@@ -12,20 +12,19 @@ mod optimize;
 mod output;
 mod progress;
 mod random_graph;
-mod report;
 mod run;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use reference_system::bench::Kind;
-use reference_system::description::Workload;
+use reference_system::crunch::DEFAULT_CRUNCH_LIMIT;
 use reference_system::dot;
 use reference_system::middleware::Middleware;
 use ringspin_conformance::determinism::ties::Ties;
-use ringspin_modes::Mode;
+use ringspin_modes::{Mapping, Mode};
 
 /// The largest N: one crunch takes about a second, and a run cannot end within a callback.
 const CRUNCH_LIMIT_MAX: u64 = 100_000;
@@ -51,7 +50,7 @@ pub(crate) struct Arguments {
 enum Command {
     /// Run the system once in one mode.
     Run(RunArguments),
-    /// Measure variants x N on this machine, beside published figures of rclcpp within the process:
+    /// Measure variants x N on this machine, beside rclcpp as measured on another one of its kind:
     /// the hot path, and the wake-up latency that the system gives to a bare thread.
     #[command(visible_alias = "compare")]
     Bench(BenchArguments),
@@ -59,9 +58,6 @@ enum Command {
     CompareResults(CompareResultsArguments),
     /// Search for a mapping of nodes to cores by simulation, and confirm it live.
     Optimize(optimize::OptimizeArguments),
-    /// Measure, simulate, and write a page with charts, timelines and the graph; takes less than a
-    /// minute.
-    Report(ReportArguments),
     /// Repeat the synthetic determinism benchmark of RSLCPP: 19,011 callbacks with random sleeps
     /// per run, and a single valid result.
     Determinism(DeterminismArguments),
@@ -74,39 +70,38 @@ enum Command {
     #[command(hide = true)]
     Busy,
     /// Print the graph in the DOT language, the hot path in bold; draw it with `dot -Tsvg`.
-    Graph,
+    Graph(GraphArguments),
+}
+
+#[derive(Debug, Args)]
+struct GraphArguments {
+    /// Group the nodes by the cores of this mapping (TOML).
+    #[arg(long, value_name = "FILE")]
+    mapping: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 JSON keys of --json:
-  mode, workload, n, crunch, duration_s, interrupted, wall_s, node_s, cpu_percent, rss_bytes,
-  dispatched, overwritten, missed_periods, simulated_s_per_wall_s, digest, mapping,
+  mode, middleware, n, crunch, interrupted, node_s, mapping,
+  and those of a turn in the file of `bench`: latencies, periods, wall_s, cpu_percent, rss_bytes,
+  watts, other_busy_cores, dispatched, drops, overwritten, missed_periods, digest, after,
   kpis: { sample_to_start, release_to_end, planner_period: { count, min_ns, mean_ns, p50_ns,
           p99_ns, p999_ns, max_ns, std_ns }, hot_path_drops, samples, warm_up_samples, end_unknown,
-          without_lidar, not_recorded },
-  chains: [ { name, nodes, deadline_ms, published: [ { system, mean_ms, p99_ms, max_ms } ],
-              floor_ns, sample_to_start, release_to_end: { as the KPIs }, misses, lost,
-              started, not_recorded } ]
+          without_lidar, not_recorded }
 
 A duration is a number and its unit: 500ms, 15s, 2min.")]
 struct RunArguments {
     /// single, multi or deterministic.
     #[arg(long, default_value = "single")]
     mode: Mode,
-    /// The costs of callbacks: autoware, or lame, which has uneven costs and three chains with
-    /// deadlines (1.86 cores of load). Under simulated time, the costs of lame are simulated.
-    #[arg(long, value_enum, default_value_t)]
-    workload: WorkloadName,
-    /// The path of messages: none (within the process), ros2 (every hop through ROS 2) or hybrid
-    /// (directly from node to node, and to other processes through ROS 2). ros2 and hybrid need a
-    /// build with feature `ros2`; a message is sent as reference_interfaces/msg/Message4kb.
-    #[arg(long, default_value = "none")]
+    /// The path of messages. ros2 and hybrid need a build with feature `ros2`; a message is sent as
+    /// reference_interfaces/msg/Message4kb.
+    #[arg(long, value_enum, default_value = "none")]
     middleware: Middleware,
-    /// The limit of the number cruncher: the load of each callback grows with its square; for
-    /// autoware only [default: 4096].
-    #[arg(long, value_parser = crunch_limit)]
-    n: Option<u64>,
+    /// The limit of the number cruncher: the load of each callback grows with its square.
+    #[arg(long, default_value_t = DEFAULT_CRUNCH_LIMIT, value_parser = crunch_limit)]
+    n: u64,
     /// The duration of the run; simulated time in deterministic mode.
     #[arg(long, default_value = "15s", value_parser = duration::nonzero)]
     duration: Duration,
@@ -133,9 +128,6 @@ struct RunArguments {
     /// chrome://tracing; the newest 65,536 calls of each core.
     #[arg(long, value_name = "FILE")]
     timeline: Option<PathBuf>,
-    /// Write every sample that reached a Command node, with its history, as a JSON line.
-    #[arg(long, value_name = "FILE")]
-    samples: Option<PathBuf>,
     /// Do not crunch: callbacks only pass messages on.
     #[arg(long)]
     no_work: bool,
@@ -166,12 +158,12 @@ struct BenchArguments {
     mapping: Option<PathBuf>,
     /// The paths of messages, separated by commas, as for `run`: each live variant is measured with
     /// each.
-    #[arg(long, value_delimiter = ',', default_value = "none")]
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "none")]
     middleware: Vec<Middleware>,
     /// Add the executors of rclcpp: upstream's executables in this folder, or in the workspaces
     /// that are sourced.
     #[arg(long, value_name = "FOLDER")]
-    #[expect(clippy::option_option, reason = "an option whose value is optional")]
+    #[expect(clippy::option_option, reason = "the option may have no value")]
     rclcpp: Option<Option<PathBuf>>,
     /// The limit of the number cruncher with which those were compiled.
     #[arg(long, value_name = "N", default_value_t = 4096)]
@@ -200,7 +192,7 @@ struct BenchArguments {
     /// Keep this number of processes busy beside the measurement; one for each core without a
     /// number.
     #[arg(long, value_name = "PROCESSES")]
-    #[expect(clippy::option_option, reason = "an option whose value is optional")]
+    #[expect(clippy::option_option, reason = "the option may have no value")]
     load: Option<Option<usize>>,
     /// The file of the results (JSON), new or to be continued; with `-` to stdout, replacing the
     /// tables.
@@ -219,43 +211,6 @@ struct CompareResultsArguments {
     /// Write a page with charts (HTML).
     #[arg(long, value_name = "FILE")]
     page: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-The page is one HTML file that loads nothing. Each live run is followed by its deterministic twin,
-which takes no time to speak of. The page's chart that stands in the README:
-  reference-system report --n 64,512,1024,2048,4096 --duration 5s --chart-out docs/report.svg
-
-A duration is a number and its unit: 500ms, 15s, 2min.")]
-struct ReportArguments {
-    /// The file of the page.
-    #[arg(long, value_name = "FILE", default_value = "report.html")]
-    out: PathBuf,
-    /// The live modes, separated by commas.
-    #[arg(long, value_delimiter = ',', default_value = "single,multi", value_parser = live_mode)]
-    modes: Vec<Mode>,
-    /// The limits of the number cruncher, separated by commas.
-    #[arg(long, value_delimiter = ',', default_value = "64,1024,4096", value_parser = crunch_limit)]
-    n: Vec<u64>,
-    /// The duration of each live run.
-    #[arg(long, default_value = "6s", value_parser = duration::nonzero)]
-    duration: Duration,
-    /// Write the timelines at the largest N as a trace for Perfetto's viewer or chrome://tracing.
-    #[arg(long, value_name = "FILE")]
-    trace_out: Option<PathBuf>,
-    /// Write the data of the page as JSON, for --data.
-    #[arg(long, value_name = "FILE")]
-    data_out: Option<PathBuf>,
-    /// Write the page's first chart as SVG.
-    #[arg(long, value_name = "FILE")]
-    chart_out: Option<PathBuf>,
-    /// Run nothing, and draw the data of an earlier --data-out.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["modes", "n", "duration", "data_out"])]
-    data: Option<PathBuf>,
-    /// The result of an optimization (JSON), shown on the page.
-    #[arg(long, value_name = "FILE")]
-    optimization: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -294,9 +249,10 @@ struct DeterminismArguments {
     /// Let each callback first sleep for a random time up to this; the paper sleeps up to 20ms.
     #[arg(long, value_name = "DURATION", default_value = "5us", value_parser = duration::any)]
     sleep_max: Duration,
-    /// The order of timers that are due at the same instant.
-    #[arg(long, value_enum, default_value_t)]
-    ties: TiesName,
+    /// The order of timers that are due at the same instant: total (by deadline, then creation, as
+    /// in the deterministic mode) or upstream (rclcpp's timer heap, for upstream's golden value).
+    #[arg(long, default_value = "total", value_parser = ties)]
+    ties: Ties,
     /// The number of concurrent runs. Default: one per core; up to 128 if runs sleep for 1ms or
     /// more, because sleeping runs need no core.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -320,7 +276,7 @@ struct RandomGraphArguments {
         value_parser = clap::value_parser!(u32).range(1..=1_000_000)
     )]
     count: u32,
-    /// Run graphs whose callbacks create and destroy nodes and endpoints.
+    /// Run graphs with callbacks that create and destroy nodes and endpoints.
     #[arg(long)]
     changing: bool,
 }
@@ -338,11 +294,13 @@ pub(crate) fn execute(arguments: Arguments) -> anyhow::Result<()> {
         Some(Command::CompareResults(arguments)) => compare_results::compare_results(&arguments),
         Some(Command::Busy) => bench::busy(),
         Some(Command::Optimize(arguments)) => optimize::optimize(&arguments, quiet),
-        Some(Command::Report(arguments)) => report::report(&arguments, quiet),
         Some(Command::Determinism(arguments)) => determinism::determinism(arguments, quiet),
         Some(Command::RandomGraph(arguments)) => random_graph::random_graph(&arguments),
         Some(Command::Calibrate(calibrate)) => calibrate::calibrate(&calibrate.n),
-        Some(Command::Graph) => output::print(&dot::to_dot(true)),
+        Some(Command::Graph(GraphArguments { mapping })) => {
+            let mapping = mapping.map(Mapping::load).transpose()?;
+            output::print(&dot::to_dot(mapping.as_ref()))
+        }
     }
 }
 
@@ -356,85 +314,42 @@ impl Arguments {
 impl RunArguments {
     /// Refuses files that the mode would ignore.
     fn check(&self) -> Result<(), clap::Error> {
-        let refuse =
-            |message| Err(Arguments::command().error(ErrorKind::ArgumentConflict, message));
-        if self.mapping.is_some() && matches!(self.mode, Mode::SingleCore) {
-            return refuse(
+        let simulated = matches!(self.mode, Mode::Deterministic(_));
+        let refused = [
+            (
+                self.mapping.is_some() && matches!(self.mode, Mode::SingleCore),
                 "--mapping assigns nodes to cores, and `--mode single` has only one core: choose \
                  `--mode multi` or `--mode deterministic`, or leave --mapping out",
-            );
-        }
-        if self.n.is_some() && self.workload == WorkloadName::Lame {
-            return refuse(
-                "--n is the limit of a crunch, and the callbacks of `--workload lame` have costs \
-                 of their own: leave one of the two out",
-            );
-        }
-        if self.trace.is_some() && !matches!(self.mode, Mode::Deterministic(_)) {
-            return refuse(
+            ),
+            (
+                self.trace.is_some() && !simulated,
                 "--trace records the sequence of dispatches, which only a deterministic run has: \
                  add `--mode deterministic` or leave --trace out",
-            );
-        }
-        let simulated = matches!(self.mode, Mode::Deterministic(_));
-        if self.simulation.is_some() && !simulated {
-            return refuse(
+            ),
+            (
+                self.simulation.is_some() && !simulated,
                 "--simulation controls simulated time, which live modes do not use: add `--mode \
                  deterministic` or leave --simulation out",
-            );
-        }
-        if self.profile.is_some() && simulated {
-            return refuse(
+            ),
+            (
+                self.profile.is_some() && simulated,
                 "--profile records measured durations, and a simulation only repeats its input: \
                  add `--mode single` or `--mode multi`",
-            );
-        }
-        Ok(())
-    }
-}
-
-/// The command line name of a workload.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum WorkloadName {
-    #[default]
-    Autoware,
-    Lame,
-}
-
-impl From<WorkloadName> for Workload {
-    fn from(name: WorkloadName) -> Self {
-        match name {
-            WorkloadName::Autoware => Self::Autoware,
-            WorkloadName::Lame => Self::Lame,
+            ),
+        ];
+        match refused.iter().find(|(is_refused, _)| *is_refused) {
+            None => Ok(()),
+            Some((_, text)) => Err(Arguments::command().error(ErrorKind::ArgumentConflict, text)),
         }
     }
 }
 
-/// The command line name of an order of timers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum TiesName {
-    /// By deadline, then creation: the order of the deterministic mode
-    #[default]
-    Total,
-    /// The order of rclcpp's timer heap, for upstream's golden value
-    Upstream,
-}
-
-impl From<TiesName> for Ties {
-    fn from(name: TiesName) -> Self {
-        match name {
-            TiesName::Total => Self::Total,
-            TiesName::Upstream => Self::Upstream,
-        }
-    }
-}
-
-fn live_mode(text: &str) -> Result<Mode, String> {
-    match text.parse() {
-        Ok(Mode::Deterministic(_)) => Err("the report always includes the deterministic twins; \
-                                           give `single`, `multi` or both"
-            .into()),
-        mode => mode.map_err(|error: ringspin_modes::UnknownModeError| error.to_string()),
+/// Parses the name of an order of timers.
+fn ties(text: &str) -> Result<Ties, String> {
+    match text {
+        "total" => Ok(Ties::Total),
+        "upstream" => Ok(Ties::Upstream),
+        _ => Err("unknown order; give total or upstream".into()),
     }
 }
 
@@ -467,13 +382,6 @@ mod tests {
     }
 
     #[test]
-    fn a_report_measures_live_modes_only() {
-        assert_eq!(live_mode("multi"), Ok(Mode::MultiCore(None)));
-        assert!(live_mode("deterministic").unwrap_err().contains("`single`"));
-        assert!(live_mode("fast").unwrap_err().contains("`single`"));
-    }
-
-    #[test]
     fn files_that_a_mode_cannot_use_are_refused() {
         let check = |line: &str| match Arguments::parse_from(line.split(' ')).command {
             Some(Command::Run(run)) => run.check().map_err(|error| error.to_string()),
@@ -493,9 +401,6 @@ mod tests {
         let error = check("reference-system run --mapping m.toml").unwrap_err();
         assert!(error.contains("--mode multi"), "{error}");
         assert!(check("reference-system run --mode deterministic --mapping m.toml").is_ok());
-        assert!(check("reference-system run --workload lame").is_ok());
-        let error = check("reference-system run --workload lame --n 64").unwrap_err();
-        assert!(error.contains("leave one of the two out"), "{error}");
         let error = check("reference-system run --mode multi --trace t.jsonl").unwrap_err();
         assert!(error.contains("--mode deterministic"), "{error}");
     }

@@ -91,18 +91,6 @@ impl Calibration {
     pub fn load_cores(&self) -> f64 {
         total_crunches_per_second() * self.median_ns as f64 * 1e-9
     }
-
-    /// Combines two calibrations of the same limit. Takes the lower median: the higher one was
-    /// disturbed.
-    #[must_use]
-    pub fn combined_with(self, other: Self) -> Self {
-        Self {
-            min_ns: self.min_ns.min(other.min_ns),
-            median_ns: self.median_ns.min(other.median_ns),
-            max_ns: self.max_ns.max(other.max_ns),
-            ..self
-        }
-    }
 }
 
 /// Calibrates like [`calibrate`], with the number of crunches that fit in `budget`: 3 to 1001.
@@ -161,18 +149,6 @@ mod tests {
             Calibration { n: 64, primes: 18, min_ns: 900, median_ns: 1_000_000, max_ns: 2_000_000 };
         assert_eq!(calibration.floor_ns(), 3_600);
         assert!((calibration.load_cores() - 0.19).abs() < 1e-9);
-    }
-
-    #[test]
-    fn two_calibrations_combine_to_the_less_disturbed() {
-        let of = |min_ns, median_ns, max_ns| Calibration {
-            n: 64,
-            primes: 18,
-            min_ns,
-            median_ns,
-            max_ns,
-        };
-        assert_eq!(of(1, 5, 9).combined_with(of(2, 4, 20)), of(1, 4, 20));
     }
 
     #[test]

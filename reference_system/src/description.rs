@@ -12,7 +12,7 @@ pub const FRONT_LIDAR: &str = "FrontLidarDriver";
 pub const REAR_LIDAR: &str = "RearLidarDriver";
 /// The last node of the hot path.
 pub const COLLISION_ESTIMATOR: &str = "ObjectCollisionEstimator";
-/// The cyclic node, whose period is a KPI.
+/// The cyclic node. Its period is a KPI.
 pub const BEHAVIOR_PLANNER: &str = "BehaviorPlanner";
 
 /// The nodes of the hot path, from the two lidars to the collision estimator.
@@ -49,13 +49,10 @@ pub enum Kind {
         /// The input topic.
         input: &'static str,
     },
-    /// Crunches once a message of both inputs has arrived, publishes the merge, and clears both. In
-    /// the workload [`Lame`](Workload::Lame), one input triggers and the other is only cached.
+    /// Crunches once a message of both inputs has arrived, publishes the merge, and clears both.
     Fusion {
         /// The two input topics; the history of the first one leads the merge.
         inputs: [&'static str; 2],
-        /// The index of the input that triggers in LaME, where it becomes the first one.
-        trigger: usize,
     },
     /// A timer crunches, publishes the merge of the messages since its last call, and clears them.
     Cyclic {
@@ -74,48 +71,6 @@ pub enum Kind {
         /// The input topic (depth 10; every other input has depth 1).
         input: &'static str,
     },
-}
-
-/// The costs and triggers of the nodes; the graph is the same.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Workload {
-    /// The original reference system: every callback that publishes costs the same crunch.
-    #[default]
-    Autoware,
-    /// Uneven costs, fusions triggered by one input, and three chains: see [`crate::lame`].
-    Lame,
-}
-
-impl Workload {
-    /// Its name on the command line and in reports.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Autoware => "autoware",
-            Self::Lame => "lame",
-        }
-    }
-
-    /// The two inputs of a fusion in the order of this workload; see [`Kind::Fusion`].
-    #[must_use]
-    pub fn fusion_inputs(self, inputs: [&'static str; 2], trigger: usize) -> [&'static str; 2] {
-        match (self, trigger) {
-            (Self::Autoware, _) | (Self::Lame, 0) => inputs,
-            (Self::Lame, _) => [inputs[1], inputs[0]],
-        }
-    }
-
-    /// The period of the timer of `node`, if it has one. The lidars are slower in LaME.
-    #[must_use]
-    pub fn period(self, node: &NodeDescription) -> Option<Duration> {
-        match (self, node.kind) {
-            (Self::Lame, Kind::Sensor { .. }) if [FRONT_LIDAR, REAR_LIDAR].contains(&node.name) => {
-                Some(Duration::from_millis(200))
-            }
-            (_, Kind::Sensor { period } | Kind::Cyclic { period, .. }) => Some(period),
-            _ => None,
-        }
-    }
 }
 
 /// A connection of an intersection.
@@ -155,11 +110,11 @@ pub const AUTOWARE: &[NodeDescription] = &[
     transform("MPCController", BEHAVIOR_PLANNER),
     transform("ParkingPlanner", "Lanelet2MapLoader"),
     transform("LanePlanner", "Lanelet2MapLoader"),
-    fusion("PointCloudFusion", ["PointsTransformerFront", "PointsTransformerRear"], 0),
-    fusion("NDTLocalizer", ["VoxelGridDownsampler", "PointCloudMapLoader"], 1),
-    fusion("VehicleInterface", ["MPCController", BEHAVIOR_PLANNER], 0),
-    fusion("Lanelet2GlobalPlanner", ["Visualizer", "NDTLocalizer"], 0),
-    fusion("Lanelet2MapLoader", ["Lanelet2Map", "Lanelet2GlobalPlanner"], 0),
+    fusion("PointCloudFusion", ["PointsTransformerFront", "PointsTransformerRear"]),
+    fusion("NDTLocalizer", ["VoxelGridDownsampler", "PointCloudMapLoader"]),
+    fusion("VehicleInterface", ["MPCController", BEHAVIOR_PLANNER]),
+    fusion("Lanelet2GlobalPlanner", ["Visualizer", "NDTLocalizer"]),
+    fusion("Lanelet2MapLoader", ["Lanelet2Map", "Lanelet2GlobalPlanner"]),
     NodeDescription {
         name: BEHAVIOR_PLANNER,
         kind: Kind::Cyclic {
@@ -195,8 +150,8 @@ const fn transform(name: &'static str, input: &'static str) -> NodeDescription {
     NodeDescription { name, kind: Kind::Transform { input } }
 }
 
-const fn fusion(name: &'static str, inputs: [&'static str; 2], trigger: usize) -> NodeDescription {
-    NodeDescription { name, kind: Kind::Fusion { inputs, trigger } }
+const fn fusion(name: &'static str, inputs: [&'static str; 2]) -> NodeDescription {
+    NodeDescription { name, kind: Kind::Fusion { inputs } }
 }
 
 const fn command(name: &'static str, input: &'static str) -> NodeDescription {
@@ -240,12 +195,6 @@ impl Edge {
     pub fn is_on_hot_path(&self) -> bool {
         HOT_PATH.contains(&self.from) && HOT_PATH.contains(&self.to)
     }
-}
-
-/// The node called `name`. O(nodes).
-#[must_use]
-pub fn node(name: &str) -> Option<&'static NodeDescription> {
-    AUTOWARE.iter().find(|node| node.name == name)
 }
 
 /// The node that publishes `topic`. O(nodes).
@@ -304,6 +253,10 @@ pub fn total_crunches_per_second() -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn node(name: &str) -> Option<&'static NodeDescription> {
+        AUTOWARE.iter().find(|node| node.name == name)
+    }
 
     fn rate(name: &str) -> f64 {
         crunches_per_second(node(name).unwrap())

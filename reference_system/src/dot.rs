@@ -3,21 +3,19 @@
 use std::fmt::Write;
 
 use crate::description::{self, AUTOWARE, Kind, NodeDescription};
+use ringspin_modes::Mapping;
 
 /// The reference system in the DOT language; draw it with `dot -Tsvg`.
 ///
-/// A node's shape shows its kind; an edge is labelled with its topic. With `hot_path_highlighted`,
-/// the nodes and edges of the hot path are bold and red.
+/// A node's shape shows its kind; an edge is labelled with its topic. The nodes and edges of the
+/// hot path are bold and red. With a `mapping`, the nodes of a core stand in one box.
 #[must_use]
-pub fn to_dot(hot_path_highlighted: bool) -> String {
+pub fn to_dot(mapping: Option<&Mapping>) -> String {
     let mut dot = String::from("digraph autoware_reference_system {\n  rankdir=LR;\n");
     dot.push_str(
         "  node [fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\", fontsize=9];\n",
     );
-    let emphasis = |hot: bool| match hot && hot_path_highlighted {
-        true => ", style=bold, color=red",
-        false => "",
-    };
+    let emphasis = |hot: bool| if hot { ", style=bold, color=red" } else { "" };
     for node in AUTOWARE {
         let (shape, label) = (shape(node), label(node));
         let style = emphasis(node.is_on_hot_path());
@@ -31,8 +29,22 @@ pub fn to_dot(hot_path_highlighted: bool) -> String {
         let (from, to, topic) = (edge.from, edge.to, edge.topic);
         push_line(&mut dot, format_args!("{from} -> {to} [label=\"{topic}\"{style}]"));
     }
+    for core in mapping.map_or(&[][..], |mapping| &mapping.cores) {
+        let of_core = |node: &&NodeDescription| core.nodes.iter().any(|name| is_of(name, node));
+        let names: Vec<&str> = AUTOWARE.iter().filter(of_core).map(|node| node.name).collect();
+        let (id, names) = (core.id, names.join("; "));
+        push_line(
+            &mut dot,
+            format_args!("subgraph cluster_{id} {{ label=\"core {id}\"; {names} }}"),
+        );
+    }
     dot.push_str("}\n");
     dot
+}
+
+/// Whether a mapping's name is the name of the node. Its other groups are drawn with it.
+fn is_of(name: &str, node: &NodeDescription) -> bool {
+    name.trim_start_matches('/') == node.name
 }
 
 fn push_line(dot: &mut String, statement: std::fmt::Arguments<'_>) {
@@ -65,7 +77,7 @@ mod tests {
 
     #[test]
     fn the_drawing_has_every_node_and_edge_once() {
-        let dot = to_dot(false);
+        let dot = to_dot(None);
         assert_eq!(dot.matches("shape=").count(), 24);
         assert_eq!(dot.matches(" -> ").count(), 29);
         assert!(dot.contains("RayGroundFilter -> EuclideanClusterDetector"));
@@ -74,14 +86,24 @@ mod tests {
     }
 
     #[test]
-    fn only_the_hot_path_is_bold_and_only_when_asked() {
-        assert!(!to_dot(false).contains("bold"));
+    fn only_the_hot_path_is_bold() {
         // 8 nodes and the 7 edges between them.
-        assert_eq!(to_dot(true).matches("style=bold").count(), 15);
+        assert_eq!(to_dot(None).matches("style=bold").count(), 15);
+    }
+
+    #[test]
+    fn nodes_of_a_core_stand_in_its_box() {
+        let names = ["/FrontLidarDriver", "EuclideanClusterDetector:EuclideanIntersection"];
+        let dot = to_dot(Some(&Mapping::new().core(3, names).core(5, ["Visualizer"])));
+        assert!(
+            dot.contains("subgraph cluster_3 { label=\"core 3\"; FrontLidarDriver };"),
+            "{dot}"
+        );
+        assert!(dot.contains("subgraph cluster_5 { label=\"core 5\"; Visualizer };"), "{dot}");
     }
 
     #[test]
     fn a_timer_node_shows_its_period() {
-        assert!(to_dot(false).contains("label=\"Visualizer\\n60 ms\""));
+        assert!(to_dot(None).contains("label=\"Visualizer\\n60 ms\""));
     }
 }

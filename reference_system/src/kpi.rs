@@ -6,15 +6,14 @@
 //! * *sample to start*, upstream's: from the newer lidar stamp, the start of its timer's callback,
 //!   to the start of the collision estimator. A schedule can improve it by delaying a lidar.
 //! * *release to end*: from the newer lidar's release, when its timer was due, to the end of the
-//!   collision estimator's callback. It is what a user feels.
+//!   collision estimator's callback. A user feels this latency.
 //!
 //! The first ten such samples are start-up, as upstream, and the behaviour planner's period is the
 //! distance of successive starts.
 //!
 //! Callbacks on several threads share one [`Collector`]. Its storage is bounded and reserved on
-//! creation, so recording does not allocate (except for the first sample of each command node when
-//! histories are kept). Each lock guards one series and is held for a few stores; no callback
-//! holds two at once.
+//! creation, so recording does not allocate. Each lock guards one series and is held for a few
+//! stores; no callback holds two at once.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -34,12 +33,6 @@ pub const PLANNER_PERIOD: &str = "planner period";
 /// The default capacity for latencies, and for planner starts: 1.8 h at 10 Hz.
 pub const DEFAULT_CAPACITY: usize = 65_536;
 
-/// The number of whole samples that [`Collector::keeping_samples`] keeps: 5 min at 50 Hz.
-pub const KEPT_SAMPLES: usize = 16_384;
-
-/// History entries reserved for the kept samples: the mean is about 6 each, the longest has 22.
-const KEPT_ENTRIES: usize = KEPT_SAMPLES * 8;
-
 /// The KPIs of one run, or of several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Kpis {
@@ -57,46 +50,14 @@ pub struct Kpis {
     pub samples: u64,
     /// Hot-path samples not counted because they were the first ten of their run.
     pub warm_up_samples: u64,
-    /// Counted samples whose release or whose callback's end was unknown, or no longer known, when
-    /// they arrived.
+    /// Counted samples that arrived when their release or the end of their callback was not known,
+    /// or not any more.
     pub end_unknown: u64,
     /// Samples that name the estimator but no lidar, and thus have no latency; 0 in a correct
     /// graph.
     pub without_lidar: u64,
-    /// Values dropped because their storage was full: counted samples, planner starts, kept
-    /// samples.
+    /// Values dropped because their storage was full: counted samples and planner starts.
     pub not_recorded: u64,
-}
-
-/// The path of a sample through the graph to a Command node.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct SamplePath {
-    /// The Command node.
-    pub command_node: String,
-    /// Its arrival time, in nanoseconds of the executor's clock.
-    pub arrived_ns: u64,
-    /// The nodes on its path, in the order of its history.
-    pub history: Vec<PathEntry>,
-    /// Its latency from sample to start, in nanoseconds; `None` if it did not take the hot path.
-    pub sample_to_start_ns: Option<u64>,
-    /// Its latency from release to end, in nanoseconds; `None` without the hot path, or if the
-    /// release or the end was unknown when it arrived.
-    pub release_to_end_ns: Option<u64>,
-    /// Whether the KPIs include that latency.
-    pub counted: bool,
-}
-
-/// A node on the path of a sample.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct PathEntry {
-    /// The node's name.
-    pub node: String,
-    /// The node's output sequence number.
-    pub sequence_number: u32,
-    /// The start of its callback, in nanoseconds of the executor's clock.
-    pub timestamp_ns: u64,
-    /// The number of samples that it saw dropped on its inputs.
-    pub dropped_samples: u32,
 }
 
 /// Collects the measurements of one run from callbacks on any thread; shared by [`Arc`].
@@ -107,10 +68,9 @@ pub struct Collector {
     /// Of the front lidar, and of the rear one.
     releases: [Mutex<Recent>; 2],
     planner: Mutex<Planner>,
-    kept: Option<Mutex<Kept>>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct HotPath {
     capacity: usize,
     sample_to_start_ns: Vec<u64>,
@@ -122,37 +82,12 @@ struct HotPath {
     not_recorded: u64,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Planner {
     capacity: usize,
     last_start_ns: Option<u64>,
     periods_ns: Vec<u64>,
     not_recorded: u64,
-}
-
-/// The latency of one sample in nanoseconds, as far as it is known.
-#[derive(Clone, Copy, Debug, Default)]
-struct HotPathLatency {
-    sample_to_start: Option<u64>,
-    release_to_end: Option<u64>,
-}
-
-/// Kept samples in two flat arenas, so that keeping one does not allocate.
-#[derive(Debug)]
-struct Kept {
-    command_nodes: Vec<String>,
-    samples: Vec<KeptSample>,
-    entries: Vec<TransmissionStats>,
-    not_recorded: u64,
-}
-
-#[derive(Debug)]
-struct KeptSample {
-    command_node: usize,
-    arrived_ns: u64,
-    entries: std::ops::Range<usize>,
-    latency: HotPathLatency,
-    counted: bool,
 }
 
 impl Default for Collector {
@@ -177,60 +112,31 @@ impl Collector {
                 capacity,
                 sample_to_start_ns: Vec::with_capacity(capacity),
                 release_to_end_ns: Vec::with_capacity(capacity),
-                drops: 0,
-                warm_up_samples: 0,
-                end_unknown: 0,
-                without_lidar: 0,
-                not_recorded: 0,
+                ..HotPath::default()
             }),
             ends: Mutex::default(),
             releases: Default::default(),
             planner: Mutex::new(Planner {
                 capacity,
-                last_start_ns: None,
                 periods_ns: Vec::with_capacity(capacity),
-                not_recorded: 0,
+                ..Planner::default()
             }),
-            kept: None,
         }
     }
 
-    /// Additionally keeps the whole history of the first [`KEPT_SAMPLES`] samples that reach a
-    /// Command node, for [`samples`](Self::samples). Reserves about 9 MiB.
-    #[must_use]
-    pub fn keeping_samples(mut self) -> Self {
-        self.kept = Some(Mutex::new(Kept {
-            command_nodes: Vec::new(),
-            samples: Vec::with_capacity(KEPT_SAMPLES),
-            entries: Vec::with_capacity(KEPT_ENTRIES),
-            not_recorded: 0,
-        }));
-        self
-    }
-
-    /// Records that `sample` reached the Command node `command_node` at `arrived_ns`.
-    ///
-    /// A sample whose history names the collision estimator yields one hot path latency, except the
-    /// first ten of a run.
-    pub fn sample_arrived(&self, command_node: &str, sample: &Message4kb, arrived_ns: u64) {
-        let mut latency = HotPathLatency::default();
-        let mut counted = false;
-        if let Some(estimator) = sample.find(COLLISION_ESTIMATOR) {
-            match newer_lidar_ns(sample) {
-                Some(lidar_ns) => {
-                    latency.sample_to_start = Some(estimator.timestamp.saturating_sub(lidar_ns));
-                    let end_ns = locked(&self.ends).get(estimator.sequence_number);
-                    let times = end_ns.zip(self.release_ns(sample));
-                    latency.release_to_end =
-                        times.map(|(end, release)| end.saturating_sub(release));
-                    counted = locked(&self.hot_path).record(sample, latency);
-                }
-                None => locked(&self.hot_path).without_lidar += 1,
-            }
-        }
-        if let Some(kept) = &self.kept {
-            locked(kept).keep(command_node, sample, arrived_ns, latency, counted);
-        }
+    /// Records that `sample` reached a Command node. A sample with the collision estimator in its
+    /// history yields one hot path latency, except the first ten of a run.
+    pub fn sample_arrived(&self, sample: &Message4kb) {
+        let Some(estimator) = sample.find(COLLISION_ESTIMATOR) else { return };
+        let Some(lidar_ns) = newer_lidar_ns(sample) else {
+            locked(&self.hot_path).without_lidar += 1;
+            return;
+        };
+        let end_ns = locked(&self.ends).get(estimator.sequence_number);
+        let times = end_ns.zip(self.release_ns(sample));
+        let to_end_ns = times.map(|(end, release)| end.saturating_sub(release));
+        let to_start_ns = estimator.timestamp.saturating_sub(lidar_ns);
+        locked(&self.hot_path).record(sample, to_start_ns, to_end_ns);
     }
 
     /// Records that the collision estimator's callback that published `sequence_number` returned.
@@ -246,14 +152,21 @@ impl Collector {
     ///
     /// Of each lidar, the last 64 are remembered; another sensor is ignored.
     pub fn lidar_released(&self, lidar: &str, sequence_number: u32, release_ns: u64) {
-        if let Some(index) = lidar_index(lidar) {
-            locked(&self.releases[index]).put(sequence_number, release_ns);
+        let found = LIDARS.iter().zip(&self.releases).find(|(name, _)| **name == lidar);
+        if let Some((_, releases)) = found {
+            locked(releases).put(sequence_number, release_ns);
         }
     }
 
     /// Records the start of the behaviour planner's timer callback.
     pub fn planner_started(&self, start_ns: u64) {
-        locked(&self.planner).started(start_ns);
+        let mut planner = locked(&self.planner);
+        let Some(last_ns) = planner.last_start_ns.replace(start_ns) else { return };
+        if planner.periods_ns.len() < planner.capacity {
+            planner.periods_ns.push(start_ns.saturating_sub(last_ns));
+        } else {
+            planner.not_recorded += 1;
+        }
     }
 
     /// The KPIs so far. Copies and sorts the series; not for use in callbacks.
@@ -261,7 +174,6 @@ impl Collector {
     pub fn report(&self) -> Kpis {
         let hot_path = locked(&self.hot_path);
         let planner = locked(&self.planner);
-        let kept = self.kept.as_ref().map_or(0, |kept| locked(kept).not_recorded);
         Kpis {
             sample_to_start: Summary::of(&hot_path.sample_to_start_ns),
             release_to_end: Summary::of(&hot_path.release_to_end_ns),
@@ -271,15 +183,8 @@ impl Collector {
             warm_up_samples: hot_path.warm_up_samples,
             end_unknown: hot_path.end_unknown,
             without_lidar: hot_path.without_lidar,
-            not_recorded: hot_path.not_recorded + planner.not_recorded + kept,
+            not_recorded: hot_path.not_recorded + planner.not_recorded,
         }
-    }
-
-    /// The kept samples in order of arrival; empty without
-    /// [`keeping_samples`](Self::keeping_samples).
-    #[must_use]
-    pub fn samples(&self) -> Vec<SamplePath> {
-        self.kept.as_ref().map(|kept| locked(kept).paths()).unwrap_or_default()
     }
 
     /// The counted latencies of the hot path in nanoseconds: from release to end, and from sample
@@ -336,20 +241,12 @@ impl Recorder for EstimatorWatch {
     }
 }
 
-const LIDARS: [&str; 2] = [FRONT_LIDAR, REAR_LIDAR];
-
-fn lidar_index(name: &str) -> Option<usize> {
-    LIDARS.iter().position(|lidar| *lidar == name)
-}
-
-/// Whether the releases of this node are collected.
-pub(crate) fn is_lidar(name: &str) -> bool {
-    lidar_index(name).is_some()
-}
+/// The sensors that have their releases collected.
+pub(crate) const LIDARS: [&str; 2] = [FRONT_LIDAR, REAR_LIDAR];
 
 /// The times of the last 64 samples of a node: 6 s at 10 Hz.
 #[derive(Debug)]
-pub(crate) struct Recent([Option<(u32, u64)>; Self::COUNT]);
+struct Recent([Option<(u32, u64)>; Self::COUNT]);
 
 impl Default for Recent {
     fn default() -> Self {
@@ -360,99 +257,33 @@ impl Default for Recent {
 impl Recent {
     const COUNT: usize = 64;
 
-    pub(crate) fn put(&mut self, sequence_number: u32, time_ns: u64) {
+    fn put(&mut self, sequence_number: u32, time_ns: u64) {
         self.0[sequence_number as usize % Self::COUNT] = Some((sequence_number, time_ns));
     }
 
-    pub(crate) fn get(&self, sequence_number: u32) -> Option<u64> {
+    fn get(&self, sequence_number: u32) -> Option<u64> {
         let kept = self.0[sequence_number as usize % Self::COUNT];
         kept.filter(|(number, _)| *number == sequence_number).map(|(_, time_ns)| time_ns)
     }
 }
 
 impl HotPath {
-    /// Records one hot-path sample; returns whether the KPIs include it.
-    fn record(&mut self, sample: &Message4kb, latency: HotPathLatency) -> bool {
+    /// Records one hot-path sample; the first ten of a run do not count.
+    fn record(&mut self, sample: &Message4kb, to_start_ns: u64, to_end_ns: Option<u64>) {
         if self.warm_up_samples < WARM_UP_SAMPLES {
             self.warm_up_samples += 1;
-            return false;
+            return;
         }
         if self.sample_to_start_ns.len() >= self.capacity {
             self.not_recorded += 1;
-            return false;
+            return;
         }
-        self.sample_to_start_ns.extend(latency.sample_to_start);
-        match latency.release_to_end {
+        self.sample_to_start_ns.push(to_start_ns);
+        match to_end_ns {
             Some(to_end_ns) => self.release_to_end_ns.push(to_end_ns),
             None => self.end_unknown += 1,
         }
         self.drops += hot_path_drops(sample);
-        true
-    }
-}
-
-impl Planner {
-    fn started(&mut self, start_ns: u64) {
-        let Some(last_ns) = self.last_start_ns.replace(start_ns) else {
-            return;
-        };
-        if self.periods_ns.len() < self.capacity {
-            self.periods_ns.push(start_ns.saturating_sub(last_ns));
-        } else {
-            self.not_recorded += 1;
-        }
-    }
-}
-
-impl Kept {
-    fn keep(
-        &mut self,
-        command_node: &str,
-        sample: &Message4kb,
-        arrived_ns: u64,
-        latency: HotPathLatency,
-        counted: bool,
-    ) {
-        let (first, history) = (self.entries.len(), sample.history());
-        if self.samples.len() == KEPT_SAMPLES || first + history.len() > KEPT_ENTRIES {
-            self.not_recorded += 1;
-            return;
-        }
-        self.entries.extend_from_slice(history);
-        let command_node = self.index_of(command_node);
-        let entries = first..self.entries.len();
-        self.samples.push(KeptSample { command_node, arrived_ns, entries, latency, counted });
-    }
-
-    fn index_of(&mut self, command_node: &str) -> usize {
-        let known = self.command_nodes.iter().position(|name| name == command_node);
-        known.unwrap_or_else(|| {
-            self.command_nodes.push(command_node.to_owned());
-            self.command_nodes.len() - 1
-        })
-    }
-
-    fn paths(&self) -> Vec<SamplePath> {
-        let path = |sample: &KeptSample| SamplePath {
-            command_node: self.command_nodes[sample.command_node].clone(),
-            arrived_ns: sample.arrived_ns,
-            history: self.entries[sample.entries.clone()].iter().map(PathEntry::from).collect(),
-            sample_to_start_ns: sample.latency.sample_to_start,
-            release_to_end_ns: sample.latency.release_to_end,
-            counted: sample.counted,
-        };
-        self.samples.iter().map(path).collect()
-    }
-}
-
-impl From<&TransmissionStats> for PathEntry {
-    fn from(entry: &TransmissionStats) -> Self {
-        Self {
-            node: entry.name().to_owned(),
-            sequence_number: entry.sequence_number,
-            timestamp_ns: entry.timestamp,
-            dropped_samples: entry.dropped_samples,
-        }
     }
 }
 

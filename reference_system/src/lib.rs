@@ -2,11 +2,8 @@
 //!
 //! The graph (24 nodes, [`description`]), its message ([`message`]) and its work ([`crunch`])
 //! follow the reference system of the ROS 2 real-time working group, so that the measurements here
-//! ([`kpi`]) are comparable to [published figures](ringspin_report::published) in one
-//! [`table`], and on one page with charts, [`gather`] and [`ringspin_report`].
-//!
-//! A second workload, [`lame`], uses the same graph with uneven costs and chains with deadlines
-//! ([`chains`]).
+//! ([`kpi`]) stand beside [those of other executors](ringspin_report::peers) in one [`table`], and
+//! on one page with charts ([`ringspin_report::render`]).
 //!
 //! The binary also has the commands of the workloads of [`ringspin_conformance`], which test the
 //! deterministic mode.
@@ -17,13 +14,10 @@
 #![forbid(unsafe_code)]
 
 pub mod bench;
-pub mod chains;
 pub mod crunch;
 pub mod description;
 pub mod dot;
-pub mod gather;
 pub mod kpi;
-pub mod lame;
 pub mod message;
 pub mod middleware;
 pub mod optimize;
@@ -32,4 +26,3 @@ pub mod run;
 pub mod system;
 pub mod table;
 pub mod trace;
-pub mod work;

@@ -28,7 +28,11 @@ fn main() -> ExitCode {
     match cli::execute(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            // Causes that the text contains already are not repeated.
+            let text = error.chain().map(ToString::to_string).reduce(|text, cause| {
+                if text.contains(&cause) { text } else { format!("{text}: {cause}") }
+            });
+            eprintln!("error: {}", text.unwrap_or_default());
             ExitCode::FAILURE
         }
     }

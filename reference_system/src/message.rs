@@ -52,7 +52,7 @@ impl Message4kb {
         Self { size: 0, stats: [TransmissionStats::EMPTY; HISTORY_CAPACITY], data: [0; 7] }
     }
 
-    /// The entries in use, oldest first. At most 63, whatever the value of `size`.
+    /// The entries in use, oldest first. A larger `size` counts as 63.
     #[must_use]
     pub fn history(&self) -> &[TransmissionStats] {
         &self.stats[..self.used()]
@@ -137,7 +137,8 @@ impl TransmissionStats {
     /// The node's name up to its NUL; truncated at the first invalid UTF-8 byte from the wire.
     #[must_use]
     pub fn name(&self) -> &str {
-        name_of(&self.node_name)
+        let name = self.node_name.split(|&byte| byte == 0).next().unwrap_or_default();
+        name.utf8_chunks().next().map_or("", |chunk| chunk.valid())
     }
 
     /// Whether this entry belongs to the node `name`. Compares bytes, without decoding.
@@ -147,12 +148,6 @@ impl TransmissionStats {
         length < NODE_NAME_BYTES
             && self.node_name[..length] == *name.as_bytes()
             && self.node_name[length] == 0
-    }
-}
-
-impl Default for TransmissionStats {
-    fn default() -> Self {
-        Self::EMPTY
     }
 }
 
@@ -168,79 +163,29 @@ impl fmt::Debug for TransmissionStats {
 }
 
 /// A node's name in wire format, created once during construction: publishing copies 48 bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeName([u8; NODE_NAME_BYTES]);
-
-/// The reason why a string cannot be a node name in a [`TransmissionStats`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum NodeNameError {
-    /// The name leaves no room for the terminating NUL.
-    #[error("node name of {length} bytes: shorten it to at most 47")]
-    TooLong {
-        /// The name's length in bytes.
-        length: usize,
-    },
-    /// The name contains a NUL, where a reader would cut it.
-    #[error("node name with a NUL at byte {at}: remove it")]
-    HoldsNul {
-        /// The position of the first NUL in bytes.
-        at: usize,
-    },
-}
 
 impl NodeName {
     /// Creates the wire format of `name`.
     ///
     /// # Errors
-    /// [`NodeNameError`] if the name is longer than 47 bytes or contains a NUL.
-    pub const fn new(name: &str) -> Result<Self, NodeNameError> {
+    /// An error if the name is longer than 47 bytes or contains a NUL.
+    pub const fn new(name: &str) -> Result<Self, &'static str> {
         let source = name.as_bytes();
         if source.len() >= NODE_NAME_BYTES {
-            return Err(NodeNameError::TooLong { length: source.len() });
+            return Err("the name of a node in a message has at most 47 bytes: shorten it");
         }
         let mut bytes = [0; NODE_NAME_BYTES];
         let mut at = 0;
         while at < source.len() {
             if source[at] == 0 {
-                return Err(NodeNameError::HoldsNul { at });
+                return Err("the name of a node in a message may not contain a NUL: remove it");
             }
             bytes[at] = source[at];
             at += 1;
         }
         Ok(Self(bytes))
-    }
-
-    /// The name as text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        name_of(&self.0)
-    }
-
-    /// The name in wire format, NUL-terminated.
-    #[must_use]
-    pub const fn as_bytes(&self) -> &[u8; NODE_NAME_BYTES] {
-        &self.0
-    }
-}
-
-impl fmt::Debug for NodeName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "NodeName({:?})", self.as_str())
-    }
-}
-
-impl fmt::Display for NodeName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-fn name_of(bytes: &[u8; NODE_NAME_BYTES]) -> &str {
-    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(NODE_NAME_BYTES);
-    match std::str::from_utf8(&bytes[..end]) {
-        Ok(name) => name,
-        Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or(""),
     }
 }
 
@@ -324,18 +269,17 @@ mod tests {
     #[test]
     fn a_name_of_47_bytes_fits_and_of_48_is_refused() {
         let longest = "n".repeat(47);
-        assert_eq!(name(&longest).as_str(), longest);
         let mut message = Message4kb::new();
         message.append(&name(&longest), 0, 0, 0);
-        assert!(message.find(&longest).is_some());
+        assert_eq!(message.find(&longest).unwrap().name(), longest);
         let error = NodeName::new(&"n".repeat(48)).unwrap_err();
-        assert_eq!(error, NodeNameError::TooLong { length: 48 });
-        assert_eq!(NodeName::new("a\0b"), Err(NodeNameError::HoldsNul { at: 1 }));
+        assert!(error.contains("at most 47 bytes"), "{error}");
+        assert!(NodeName::new("a\0b").unwrap_err().contains("NUL"));
     }
 
     #[test]
     fn a_name_from_the_wire_that_is_not_utf8_ends_early() {
-        let mut entry = TransmissionStats::default();
+        let mut entry = TransmissionStats::EMPTY;
         entry.node_name[..3].copy_from_slice(&[b'o', b'k', 0xff]);
         assert_eq!(entry.name(), "ok");
         entry.node_name = [b'x'; NODE_NAME_BYTES];

@@ -5,10 +5,9 @@
 
 use ringspin_executor::BoxError;
 use ringspin_modes::Executor;
-use std::str::FromStr;
 
 /// The path of messages between the nodes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Middleware {
     /// Through the process only.
     #[default]
@@ -31,17 +30,7 @@ impl Middleware {
     }
 }
 
-impl FromStr for Middleware {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        let all = [Self::None, Self::Ros2, Self::Hybrid];
-        let found = all.into_iter().find(|middleware| middleware.name() == name);
-        found.ok_or_else(|| format!("unknown middleware {name:?}: use `none`, `ros2` or `hybrid`"))
-    }
-}
-
-/// Connects `executor`, whose graph must be empty.
+/// Connects `executor`. Its graph must be empty.
 ///
 /// # Errors
 /// An error if ROS 2 is unavailable, or the program was built without it.
@@ -53,8 +42,8 @@ pub fn connect(executor: Executor, middleware: Middleware) -> Result<Executor, B
 }
 
 #[cfg(not(feature = "ros2"))]
-fn connect_ros2(_: Executor, _: Middleware) -> Result<Executor, BoxError> {
-    Err(ringspin_modes::ConnectionError::NotBuilt.into())
+fn connect_ros2(executor: Executor, _: Middleware) -> Result<Executor, BoxError> {
+    Ok(executor.connected(ringspin_modes::Connection::Ros2)?) // refuses, and says why
 }
 
 #[cfg(feature = "ros2")]

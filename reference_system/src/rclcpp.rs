@@ -10,13 +10,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::signal::{Signal, kill};
-use nix::sys::time::TimeValLike;
+use nix::time::ClockId;
 use nix::unistd::Pid;
+use ringspin_bench::Meters;
+use ringspin_bench::process::peak_resident_bytes;
 use ringspin_bench::results::{Series, Turn};
+use ringspin_executor::BoxError;
 use ringspin_report::Definition;
-use thiserror::Error;
 
 use crate::kpi::{PLANNER_PERIOD, WARM_UP_SAMPLES};
 
@@ -25,6 +26,9 @@ const PACKAGE: &str = "autoware_reference_system";
 
 /// The beginning of the executables' names.
 const PREFIX: &str = "autoware_default_";
+
+/// The start of an executable, which its CPU figure leaves out.
+const START: Duration = Duration::from_secs(1);
 
 /// The time in which an executable must end after its interrupt.
 const GRACE: Duration = Duration::from_secs(5);
@@ -37,51 +41,11 @@ pub struct Peer {
     path: PathBuf,
 }
 
-/// The reason why an executable of upstream could not be measured.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum PeerError {
-    /// There is none.
-    #[error(
-        "found no executable `{PREFIX}*` in {}; build upstream's reference system, source its \
-         workspace, or give its folder", searched.join(", ")
-    )]
-    Missing {
-        /// The searched folders.
-        searched: Vec<String>,
-    },
-    /// It could not be started or stopped.
-    #[error("failed to run `{}`; check that ROS 2 is sourced", path.display())]
-    Run {
-        /// The executable.
-        path: PathBuf,
-        /// The cause.
-        source: std::io::Error,
-    },
-    /// It ended by itself.
-    #[error("`{}` ended early ({status}); run it by hand to see why", path.display())]
-    Ended {
-        /// The executable.
-        path: PathBuf,
-        /// Its exit status.
-        status: std::process::ExitStatus,
-    },
-    /// It printed no latency.
-    #[error(
-        "`{}` printed no latency of the hot path; run it for longer, or build it without \
-         upstream's benchmark mode", path.display()
-    )]
-    Silent {
-        /// The executable.
-        path: PathBuf,
-    },
-}
-
 /// The executables in `folder`, or else in the sourced workspaces, by name.
 ///
 /// # Errors
-/// [`PeerError::Missing`].
-pub fn peers(folder: Option<&Path>) -> Result<Vec<Peer>, PeerError> {
+/// An error with the searched folders if there is none.
+pub fn peers(folder: Option<&Path>) -> Result<Vec<Peer>, BoxError> {
     let sourced = std::env::var_os("AMENT_PREFIX_PATH").unwrap_or_default();
     let folders: Vec<PathBuf> = match folder {
         Some(folder) => vec![folder.to_owned()],
@@ -99,7 +63,12 @@ pub fn peers(folder: Option<&Path>) -> Result<Vec<Peer>, PeerError> {
         if searched.is_empty() {
             searched.push("AMENT_PREFIX_PATH, which is empty".to_owned());
         }
-        return Err(PeerError::Missing { searched });
+        return Err(format!(
+            "found no executable `{PREFIX}*` in {}; build upstream's reference system, source its \
+             workspace, or give its folder",
+            searched.join(", ")
+        )
+        .into());
     }
     peers.sort_by(|a, b| a.name.cmp(&b.name));
     peers.dedup_by(|b, a| a.name == b.name);
@@ -110,40 +79,50 @@ impl Peer {
     /// Runs the executable for `duration`; `None` if a signal ended it early.
     ///
     /// # Errors
-    /// [`PeerError`].
-    pub fn run(&self, duration: Duration) -> Result<Option<Turn>, PeerError> {
-        let failed = |source| PeerError::Run { path: self.path.clone(), source };
-        let (before_ns, wall) = (children_cpu_ns(), Instant::now());
+    /// An error if it cannot be run, ends by itself, or prints no latency.
+    pub fn run(&self, duration: Duration) -> Result<Option<Turn>, BoxError> {
+        let path = self.path.display();
+        let failed = |error: std::io::Error| {
+            format!("failed to run `{path}`: {error}; check that ROS 2 is sourced")
+        };
+        let meters = Meters::start()?;
         let mut command = Command::new(&self.path);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(failed)?;
         let output = child.stdout.take();
         let reader = std::thread::spawn(move || output.map(Log::read).unwrap_or_default());
-        std::thread::sleep(duration);
-        let (wall, rss_bytes) = (wall.elapsed(), peak_rss_bytes(&child));
+        let start = duration.min(START);
+        std::thread::sleep(start);
+        let before = cpu(&child);
+        std::thread::sleep(duration - start);
+        let spent = before.zip(cpu(&child)).map_or(Duration::ZERO, |(before, now)| now - before);
+        let cpu_percent = 100.0 * spent.as_secs_f64() / (duration - start).as_secs_f64().max(1e-9);
+        let (turn, rss_bytes) = (meters.turn()?, peak_resident_bytes(child.id()).unwrap_or(0));
         let early = child.try_wait().map_err(failed)?;
         stop(&mut child).map_err(failed)?;
         if let Some(status) = early {
             use std::os::unix::process::ExitStatusExt;
             // Ctrl-C reaches it, too.
             let is_interrupted = matches!(status.signal().or(status.code()), Some(2 | 130 | 0));
-            let error = PeerError::Ended { path: self.path.clone(), status };
-            return if is_interrupted { Ok(None) } else { Err(error) };
+            let error = format!("`{path}` ended early ({status}); run it by hand to see why");
+            return if is_interrupted { Ok(None) } else { Err(error.into()) };
         }
         let log = reader.join().unwrap_or_default();
         if log.latencies_ns.is_empty() {
-            return Err(PeerError::Silent { path: self.path.clone() });
+            return Err(format!(
+                "`{path}` printed no latency of the hot path; run it for longer, or build it \
+                 without upstream's benchmark mode"
+            )
+            .into());
         }
-        let cpu_ns = children_cpu_ns().saturating_sub(before_ns) as f64;
         let latency = Series::new(Definition::SampleToStart.name(), log.latencies_ns);
         Ok(Some(Turn {
             latencies: vec![latency],
             periods: vec![Series::new(PLANNER_PERIOD, log.periods_ns)],
             drops: log.drops,
-            wall_s: wall.as_secs_f64(),
-            cpu_percent: 100.0 * cpu_ns / wall.as_nanos().max(1) as f64,
+            cpu_percent,
             rss_bytes,
-            ..Turn::default()
+            ..turn
         }))
     }
 }
@@ -152,7 +131,7 @@ impl Peer {
 fn stop(child: &mut Child) -> std::io::Result<()> {
     let id = Pid::from_raw(child.id().cast_signed());
     let interrupted = Instant::now();
-    // It fails if the child is gone already.
+    // It fails if the child has ended already.
     let _ = kill(id, Signal::SIGINT);
     while child.try_wait()?.is_none() {
         if interrupted.elapsed() > GRACE {
@@ -163,19 +142,10 @@ fn stop(child: &mut Child) -> std::io::Result<()> {
     Ok(())
 }
 
-fn children_cpu_ns() -> u64 {
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN);
-    let time =
-        usage.map(|of| of.user_time().num_microseconds() + of.system_time().num_microseconds());
-    u64::try_from(time.unwrap_or(0)).unwrap_or(0) * 1000
-}
-
-fn peak_rss_bytes(child: &Child) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id()));
-    let status = status.unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
-    kilobytes.unwrap_or(0) * 1024
+/// The CPU time of a child so far; `None` once it has ended.
+fn cpu(child: &Child) -> Option<Duration> {
+    let clock = ClockId::pid_cpu_clock_id(Pid::from_raw(child.id().cast_signed())).ok()?;
+    clock.now().ok().map(Duration::from)
 }
 
 /// The figures that an executable printed.
@@ -189,13 +159,14 @@ struct Log {
 impl Log {
     /// Reads lines such as `hot path latency: 1.25ms [min=1ms, ...]`: the first figure is that of
     /// the sample. Latencies and drops of the first ten samples are left out, as those of ringspin.
+    /// So is a latency below zero: upstream subtracts unsigned times, and prints it as 2^64 ns.
     fn read(output: impl std::io::Read) -> Self {
         let (mut log, mut samples) = (Self::default(), 0);
         for line in BufReader::new(output).lines().map_while(Result::ok) {
             let Some((name, value)) = line.split_once(':') else { continue };
             let Some(value) = value.split_whitespace().next() else { continue };
             let ms = value.strip_suffix("ms").and_then(|ms| ms.parse::<f64>().ok());
-            let ns = ms.filter(|ms| *ms >= 0.0).map(|ms| (ms * 1e6).round() as u64);
+            let ns = ms.filter(|ms| (0.0..1e12).contains(ms)).map(|ms| (ms * 1e6).round() as u64);
             match (name.trim(), ns, value.parse::<u64>()) {
                 ("hot path latency", Some(ns), _) => {
                     samples += 1;
@@ -239,11 +210,12 @@ mod tests {
     #[test]
     fn the_figures_of_each_sample_are_read() {
         let mut text: String = (0..10).map(|_| printed("50", 7)).collect();
-        text += &(printed("1.23456", 0) + &printed("2e+01", 3) + "hot path latency: soon\n");
+        text += &(printed("1.23456", 0) + &printed("2e+01", 3) + &printed("1.84467e+13", 0));
+        text += "hot path latency: soon\n";
         let log = Log::read(text.as_bytes());
         assert_eq!(log.latencies_ns, [1_234_560, 20_000_000]);
         assert_eq!(log.drops, 3);
-        assert_eq!(log.periods_ns, [100_250_000; 12]);
+        assert_eq!(log.periods_ns, [100_250_000; 13]);
         assert_eq!(Log::read(&b"\xff\nhot path\n"[..]), Log::default());
     }
 

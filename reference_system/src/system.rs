@@ -1,17 +1,15 @@
 //! The reference system as ringspin nodes, identical in every mode.
 
-use crate::chains::{self, Probe};
+use crate::crunch::number_cruncher;
 use crate::description::{
-    AUTOWARE, BEHAVIOR_PLANNER, COLLISION_ESTIMATOR, Connection, Kind, NodeDescription, Workload,
+    AUTOWARE, BEHAVIOR_PLANNER, COLLISION_ESTIMATOR, Connection, Kind, NodeDescription,
 };
-use crate::kpi::{Collector, is_lidar};
-use crate::lame;
+use crate::kpi::{Collector, LIDARS};
 use crate::message::{Message4kb, NodeName};
-use crate::work::Cost;
-use ringspin_conformance::sleep_up_to;
 use ringspin_executor::{
     BoxError, Context, Graph, Message, Node, PublishError, Publisher, QoS, Time,
 };
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,7 +21,7 @@ type Published = Result<(), PublishError<Message4kb>>;
 /// The work of the nodes besides passing messages on.
 #[derive(Clone, Debug)]
 pub struct Work {
-    /// The limit of the number cruncher; LaME has its own costs instead.
+    /// The limit of the number cruncher.
     pub n: u64,
     /// Whether callbacks crunch; otherwise messages carry a count of zero.
     pub crunch: bool,
@@ -44,44 +42,30 @@ impl Work {
 /// # Errors
 /// An error if the graph already has nodes or topics of these names.
 pub fn build(graph: &Graph, work: &Work, collector: &Arc<Collector>) -> Result<(), BoxError> {
-    let (workload, chains) = (Workload::Autoware, None);
-    Builder { graph, workload, work, collector, chains }.build()
-}
-
-/// Declares the same nodes with the workload of LaME; the figures of its chains go to `chains`. The
-/// nodes of the chains have priority: the shorter the deadline, the higher.
-///
-/// # Errors
-/// The errors of [`build`].
-pub fn build_lame(
-    graph: &Graph,
-    work: &Work,
-    collector: &Arc<Collector>,
-    chains: &Arc<chains::Collector>,
-) -> Result<(), BoxError> {
-    let (workload, chains) = (Workload::Lame, Some(chains));
-    Builder { graph, workload, work, collector, chains }.build()
+    let builder = Builder { graph, work, collector };
+    AUTOWARE.iter().try_for_each(|description| builder.node(description))
 }
 
 /// The work of one callback.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 struct Step {
     sleep_max: Duration,
-    cost: Cost,
-    probe: Probe,
+    /// The limit of the crunch, if the callback crunches.
+    crunch: Option<u64>,
 }
 
 impl Step {
-    /// Runs at the start of a timer's callback, which sends the sample `sequence_number`.
-    fn begin_sample(&self, sequence_number: u32, released: Time) {
-        self.probe.started(sequence_number, released);
-        sleep_up_to(self.sleep_max);
+    fn begin(self) {
+        if !self.sleep_max.is_zero() {
+            // Seeded by the operating system on purpose: no two runs sleep alike.
+            let random = RandomState::new().build_hasher().finish();
+            std::thread::sleep(self.sleep_max.mul_f64(random as f64 / u64::MAX as f64));
+        }
     }
 
-    /// Runs at the start of a callback for `sample`.
-    fn begin_with(&self, sample: &Message4kb, started: Time) {
-        self.probe.reached_by(sample, started);
-        sleep_up_to(self.sleep_max);
+    /// Crunches; returns the number of primes found, for the message.
+    fn crunch(self) -> i64 {
+        self.crunch.map_or(0, |n| number_cruncher(n) as i64)
     }
 }
 
@@ -89,68 +73,40 @@ impl Step {
 #[derive(Clone, Copy)]
 struct Builder<'a> {
     graph: &'a Graph,
-    workload: Workload,
     work: &'a Work,
     collector: &'a Arc<Collector>,
-    chains: Option<&'a Arc<chains::Collector>>,
 }
 
 impl Builder<'_> {
-    fn build(self) -> Result<(), BoxError> {
-        AUTOWARE.iter().try_for_each(|description| self.node(description))
-    }
-
     fn node(self, description: &'static NodeDescription) -> Result<(), BoxError> {
         let name = description.name;
-        let priority = self.priority(description);
+        let node = self.graph.create_node(name, Stage::new(description.inputs().len()))?;
+        node.set_priority(u8::from(description.is_on_hot_path() || name == BEHAVIOR_PLANNER))?;
         match description.kind {
-            Kind::Sensor { .. } => self.sensor(description)?.set_priority(priority)?,
+            Kind::Sensor { period } => self.sensor(&node, name, period),
             Kind::Transform { input } => {
-                let node = self.graph.create_node(name, Stage::new(1))?;
-                node.set_priority(priority)?;
-                self.transform(&node, description, Connection { input, output: name })?;
+                self.transform(&node, name, Connection { input, output: name })
             }
-            Kind::Fusion { inputs, trigger } => {
-                let inputs = self.workload.fusion_inputs(inputs, trigger);
-                self.fusion(description, inputs)?.set_priority(priority)?;
-            }
-            Kind::Cyclic { inputs, period } => {
-                self.cyclic(description, inputs, period)?.set_priority(priority)?;
-            }
+            Kind::Fusion { inputs } => self.fusion(&node, name, inputs),
+            Kind::Cyclic { inputs, period } => self.cyclic(&node, name, inputs, period),
             Kind::Intersection { connections } => {
                 let (first, others) =
                     connections.split_first().ok_or("an intersection of nothing")?;
-                let node = self.graph.create_node(name, Stage::new(1))?;
-                node.set_priority(priority)?;
-                self.transform(&node, description, *first)?;
+                self.transform(&node, name, *first)?;
                 for connection in others {
                     let lane = node.create_callback_group(connection.output, Stage::new(1))?;
-                    self.transform(&lane, description, *connection)?;
+                    self.transform(&lane, name, *connection)?;
                 }
+                Ok(())
             }
-            Kind::Command { input } => self.command(description, input)?.set_priority(priority)?,
-        }
-        Ok(())
-    }
-
-    fn priority(self, node: &NodeDescription) -> u8 {
-        match self.workload {
-            Workload::Autoware => u8::from(node.is_on_hot_path() || node.name == BEHAVIOR_PLANNER),
-            Workload::Lame => lame::priority(node.name),
+            Kind::Command { input } => self.command(&node, input),
         }
     }
 
-    /// The work of the callback of `node` for messages on `input`, or of its timer.
-    fn step(self, node: &NodeDescription, input: Option<&str>) -> Step {
-        let cost = match (self.workload, node.kind, input) {
-            _ if !self.work.crunch => Cost::Nothing,
-            (Workload::Lame, ..) => Cost::Busy(lame::cost(node, input)),
-            (_, Kind::Sensor { .. } | Kind::Command { .. }, _)
-            | (_, Kind::Cyclic { .. }, Some(_)) => Cost::Nothing,
-            _ => Cost::Crunch(self.work.n),
-        };
-        let probe = self.chains.map(|chains| chains.probe(node.name, input)).unwrap_or_default();
-        Step { sleep_max: self.work.sleep_max, cost, probe }
+    /// The work of a callback that crunches, or of one that only passes a message on.
+    fn step(self, crunches: bool) -> Step {
+        let crunch = (crunches && self.work.crunch).then_some(self.work.n);
+        Step { sleep_max: self.work.sleep_max, crunch }
     }
 }
 
@@ -162,7 +118,7 @@ struct Output {
 }
 
 impl Output {
-    fn new<S: Send + 'static>(node: &Node<S>, name: &str, topic: &str) -> Result<Self, BoxError> {
+    fn new(node: &Node<Stage>, name: &str, topic: &str) -> Result<Self, BoxError> {
         let publisher = node.create_publisher(topic, QoS::keep_last(1))?;
         Ok(Self { name: NodeName::new(name)?, publisher })
     }
@@ -201,7 +157,7 @@ impl Input {
     }
 }
 
-/// The state of a node with one or several inputs and one output.
+/// The state of a node: its inputs and the number of its messages.
 #[derive(Default)]
 struct Stage {
     inputs: Vec<Input>,
@@ -230,40 +186,41 @@ impl Stage {
 }
 
 impl Builder<'_> {
-    fn sensor(self, description: &'static NodeDescription) -> Result<Node<u32>, BoxError> {
-        let name = description.name;
-        let node = self.graph.create_node(name, 0)?;
-        let output = Output::new(&node, name, name)?;
-        let step = self.step(description, None);
-        let period = self.workload.period(description).ok_or("a sensor without a period")?;
-        let collector = is_lidar(name).then(|| self.collector.clone());
-        node.create_timer(period, move |sequence_number, cx| {
+    fn sensor(
+        self,
+        node: &Node<Stage>,
+        name: &'static str,
+        period: Duration,
+    ) -> Result<(), BoxError> {
+        let output = Output::new(node, name, name)?;
+        let step = self.step(false);
+        let collector = LIDARS.contains(&name).then(|| self.collector.clone());
+        node.create_timer(period, move |stage, cx| {
             let (started, released) = (cx.now(), cx.scheduled_time().unwrap_or(cx.now()));
             if let Some(collector) = &collector {
-                collector.lidar_released(name, *sequence_number, released.as_nanos());
+                collector.lidar_released(name, stage.sequence_number, released.as_nanos());
             }
-            step.begin_sample(*sequence_number, released);
+            step.begin();
             let mut message = Message4kb::new();
-            message.set_prime_count(step.cost.spend());
-            output.publish(message, sequence_number, 0, started)
+            message.set_prime_count(0);
+            output.publish(message, &mut stage.sequence_number, 0, started)
         })?;
-        Ok(node)
+        Ok(())
     }
 
     fn transform(
         self,
         node: &Node<Stage>,
-        description: &'static NodeDescription,
+        name: &'static str,
         connection: Connection,
     ) -> Result<(), BoxError> {
-        let name = description.name;
         let output = Output::new(node, name, connection.output)?;
-        let step = self.step(description, Some(connection.input));
+        let step = self.step(true);
         let collector = (name == COLLISION_ESTIMATOR).then(|| self.collector.clone());
         let callback = move |stage: &mut Stage, sample: &Sample, cx: &mut Context<'_>| {
             let started = cx.now();
-            step.begin_with(sample, started);
-            let primes = step.cost.spend();
+            step.begin();
+            let primes = step.crunch();
             let mut message = Message4kb::clone(sample);
             message.set_prime_count(primes);
             let dropped = stage.inputs[0].dropped_before(sample);
@@ -278,89 +235,74 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Declares a fusion. In LaME, the first input triggers, and the others cost their caching.
     fn fusion(
         self,
-        description: &'static NodeDescription,
+        node: &Node<Stage>,
+        name: &'static str,
         topics: [&'static str; 2],
-    ) -> Result<Node<Stage>, BoxError> {
-        let name = description.name;
-        let node = self.graph.create_node(name, Stage::new(topics.len()))?;
-        let output = Output::new(&node, name, name)?;
-        let waits = self.workload == Workload::Autoware;
+    ) -> Result<(), BoxError> {
+        let output = Output::new(node, name, name)?;
+        let step = self.step(true);
         for (index, topic) in topics.into_iter().enumerate() {
-            let (output, step) = (output.clone(), self.step(description, Some(topic)));
+            let output = output.clone();
             let callback = move |stage: &mut Stage, sample: &Sample, cx: &mut Context<'_>| {
                 let started = cx.now();
-                step.begin_with(sample, started);
+                step.begin();
                 stage.inputs[index].cached = Some(sample.clone());
-                if waits && stage.inputs.iter().any(|input| input.cached.is_none()) {
+                if stage.inputs.iter().any(|input| input.cached.is_none()) {
                     return Ok(());
                 }
-                let primes = step.cost.spend();
-                if !waits && index > 0 {
-                    return Ok(());
-                }
+                let primes = step.crunch();
                 let (mut message, dropped) = stage.merge_cached();
                 message.set_prime_count(primes);
                 output.publish(message, &mut stage.sequence_number, dropped, started)
             };
             node.create_subscription(topic, QoS::keep_last(1), callback)?;
         }
-        Ok(node)
+        Ok(())
     }
 
     fn cyclic(
         self,
-        description: &'static NodeDescription,
+        node: &Node<Stage>,
+        name: &'static str,
         topics: &'static [&'static str],
         period: Duration,
-    ) -> Result<Node<Stage>, BoxError> {
-        let name = description.name;
-        let node = self.graph.create_node(name, Stage::new(topics.len()))?;
-        let output = Output::new(&node, name, name)?;
+    ) -> Result<(), BoxError> {
+        let output = Output::new(node, name, name)?;
         for (index, topic) in topics.iter().enumerate() {
-            let step = self.step(description, Some(topic));
-            let cache = move |stage: &mut Stage, sample: &Sample, cx: &mut Context<'_>| {
-                step.begin_with(sample, cx.now());
-                step.cost.spend();
+            let step = self.step(false);
+            let cache = move |stage: &mut Stage, sample: &Sample, _: &mut Context<'_>| {
+                step.begin();
                 stage.inputs[index].cached = Some(sample.clone());
             };
             node.create_subscription(topic, QoS::keep_last(1), cache)?;
         }
-        let step = self.step(description, None);
+        let step = self.step(true);
         let collector = (name == BEHAVIOR_PLANNER).then(|| self.collector.clone());
         let callback = move |stage: &mut Stage, cx: &mut Context<'_>| {
             let started = cx.now();
             if let Some(collector) = &collector {
                 collector.planner_started(started.as_nanos());
             }
-            let released = cx.scheduled_time().unwrap_or(started);
-            step.begin_sample(stage.sequence_number, released);
-            let primes = step.cost.spend();
+            step.begin();
+            let primes = step.crunch();
             let (mut message, dropped) = stage.merge_cached();
             message.set_prime_count(primes);
             output.publish(message, &mut stage.sequence_number, dropped, started)
         };
         node.create_timer(period, callback)?;
-        Ok(node)
+        Ok(())
     }
 
-    fn command(
-        self,
-        description: &'static NodeDescription,
-        input: &'static str,
-    ) -> Result<Node<()>, BoxError> {
-        let name = description.name;
-        let node = self.graph.create_node(name, ())?;
-        let (step, collector) = (self.step(description, Some(input)), self.collector.clone());
-        let taken = move |_: &mut (), sample: &Sample, cx: &mut Context<'_>| {
-            step.begin_with(sample, cx.now());
-            step.cost.spend();
-            collector.sample_arrived(name, sample, cx.now().as_nanos());
+    fn command(self, node: &Node<Stage>, input: &'static str) -> Result<(), BoxError> {
+        let (step, collector) = (self.step(false), self.collector.clone());
+        let taken = move |_: &mut Stage, sample: &Sample, _: &mut Context<'_>| {
+            step.begin();
+            collector.sample_arrived(sample);
         };
         node.create_subscription(input, QoS::keep_last(10), taken)?;
-        Ok(node)
+        Ok(())
     }
 }
 

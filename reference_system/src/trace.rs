@@ -33,8 +33,7 @@ impl TraceWriter {
     /// # Errors
     /// The error of the operating system, with the path.
     pub fn create(path: &Path) -> io::Result<Self> {
-        let file = File::create(path).map_err(|error| with_path(path, &error))?;
-        let out = BufWriter::new(file);
+        let out = BufWriter::new(created(path)?);
         Ok(Self { path: path.into(), out, info: GraphInfo::default(), error: None })
     }
 
@@ -54,7 +53,7 @@ impl TraceWriter {
             Some(error) => Err(error),
             None => self.out.flush(),
         };
-        result.map_err(|error| with_path(&self.path, &error))
+        result.map_err(|error| not_written(&self.path, &error))
     }
 
     fn write(&mut self, dispatch: &Dispatch) -> io::Result<()> {
@@ -80,10 +79,19 @@ impl Recorder for TraceWriter {
     }
 }
 
-fn with_path(path: &Path, error: &io::Error) -> io::Error {
+/// Creates or empties a file before the run, so that an unwritable path fails early.
+///
+/// # Errors
+/// The error of the operating system, with the path.
+pub fn created(path: &Path) -> io::Result<File> {
+    File::create(path).map_err(|error| not_written(path, &error))
+}
+
+/// An error of the operating system with the path and the remedy.
+#[must_use]
+pub fn not_written(path: &Path, error: &io::Error) -> io::Error {
     let message = format!(
-        "failed to write the trace `{}`: {error}; choose a path in a directory that exists and is \
-         writable",
+        "failed to write `{}`: {error}; choose a path in a directory that exists and is writable",
         path.display()
     );
     io::Error::new(error.kind(), message)

@@ -16,7 +16,8 @@ const SHORTEST: Duration = Duration::from_millis(1_500);
 /// of the core, a short run ends within its first few callbacks.
 fn overloaded(mode: &str, work: Work) -> RunReport {
     let mut runs = (0..6).map(|attempt| run_for(SHORTEST * (1 << attempt), mode, work.clone()));
-    runs.find(|report| report.missed_periods + report.overwritten > 0).expect("nothing was lost")
+    runs.find(|report| report.turn.missed_periods + report.turn.overwritten > 0)
+        .expect("nothing was lost")
 }
 
 fn run_for(duration: Duration, mode: &str, work: Work) -> RunReport {
@@ -32,7 +33,7 @@ fn sleeping() -> Work {
 fn assert_completed(report: &RunReport) {
     assert!(!report.interrupted);
     assert!(report.node_s >= 1.5, "{report:?}");
-    assert!(report.dispatched > 0, "{report:?}");
+    assert!(report.turn.dispatched > 0, "{report:?}");
 }
 
 #[test]
@@ -40,7 +41,7 @@ fn an_overloaded_single_core_counts_missed_periods() {
     let report = overloaded("single", sleeping());
     assert_completed(&report);
     // The settings timer alone is due 40 times a second, and callbacks run one at a time.
-    assert!(report.missed_periods > 0, "{report:?}");
+    assert!(report.turn.missed_periods > 0, "{report:?}");
 }
 
 #[test]
@@ -58,6 +59,6 @@ fn a_huge_crunch_limit_overloads_one_core_and_the_run_ends() {
 fn simulated_time_cannot_be_overloaded() {
     let work = Work { sleep_max: Duration::from_millis(1), ..sleeping() };
     let report = run_for(SHORTEST, "deterministic", work);
-    assert_eq!((report.missed_periods, report.overwritten), (0, 0));
+    assert_eq!((report.turn.missed_periods, report.turn.overwritten), (0, 0));
     assert_eq!(report.node_s, 1.5);
 }

@@ -1,16 +1,17 @@
 //! Several results side by side: the rows of text tables and of the page.
 
-use crate::data::Definition;
-use crate::published::PAPER;
+use crate::definition::Definition;
+use crate::peers::{IN_PROCESS, PAPER, PeerFigures, Peers, RCLCPP};
 use crate::results::{Cell, Results, Series};
 use crate::statistics::{Ratio, Statistic, ratio};
 use crate::summary::Summary;
+use serde::Serialize;
 
 /// Results with the name under which they are shown.
 pub type Named = (String, Results);
 
 /// The measurements of one latency or period at one load.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Group {
     /// The load, for a workload that has one.
     pub n: Option<u64>,
@@ -20,10 +21,12 @@ pub struct Group {
     pub is_latency: bool,
     /// The rows, by results, then variant.
     pub rows: Vec<Row>,
+    /// The same latency of other executors.
+    pub peers: Vec<PeerRow>,
 }
 
 /// A measured variant in a [`Group`].
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
     /// The index of its results.
     pub results: usize,
@@ -31,8 +34,10 @@ pub struct Row {
     pub variant: String,
     /// The figures of all turns.
     pub summary: Summary,
-    /// Each sample, in order, in nanoseconds.
-    pub samples_ns: Vec<u64>,
+    /// The work on the path, its lower bound on enough cores, in nanoseconds; `None` if unknown.
+    pub floor_ns: Option<u64>,
+    /// The latencies at [`PERCENTILES`], in nanoseconds.
+    pub percentiles_ns: Vec<u64>,
     /// The number of samples above the deadline; `None` without one.
     pub misses: Option<usize>,
     /// The comparison with the same variant of the first results; within those, with their first
@@ -41,7 +46,7 @@ pub struct Row {
 }
 
 /// A comparison of two rows.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Against {
     /// The index of the other's results.
     pub results: usize,
@@ -51,6 +56,24 @@ pub struct Against {
     /// enough data.
     pub ratios: [Option<Ratio>; 3],
 }
+
+/// Another executor's latency in a [`Group`].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PeerRow {
+    /// Library and executor.
+    pub name: String,
+    /// The floor of its machine, in milliseconds; `None` if unknown.
+    pub floor_ms: Option<f64>,
+    /// The figures.
+    #[serde(flatten)]
+    pub figures: PeerFigures,
+}
+
+/// The percentiles of a distribution's chart, in hundredths of a percent.
+pub const PERCENTILES: [u64; 22] = [
+    0, 500, 1_000, 2_000, 3_000, 4_000, 5_000, 6_000, 7_000, 7_500, 8_000, 8_500, 9_000, 9_300,
+    9_500, 9_700, 9_800, 9_900, 9_930, 9_950, 9_970, 9_990,
+];
 
 /// The groups of all results, by rising load, then in the order of their series. Takes some
 /// milliseconds for each row.
@@ -69,6 +92,7 @@ pub fn groups(all: &[Named]) -> Vec<Group> {
                         series: series.name.clone(),
                         is_latency,
                         rows: vec![row],
+                        peers: peers(&series.name, cell.n),
                     }),
                 }
             }
@@ -91,15 +115,29 @@ fn series_of(cell: &Cell) -> impl Iterator<Item = (&Series, bool)> {
 }
 
 fn row(results: usize, cell: &Cell, series: &Series) -> Option<Row> {
-    let samples_ns = cell.pooled(&series.name);
-    let summary = Summary::of(&samples_ns);
-    let misses = series
-        .deadline_ns
-        .map(|_| Series { samples_ns: samples_ns.clone(), ..series.clone() }.misses());
+    let mut sorted = cell.pooled(&series.name);
+    sorted.sort_unstable();
+    let summary = Summary::of(&sorted);
+    let late = |deadline| sorted.len() - sorted.partition_point(|ns| *ns <= deadline);
+    let misses = series.deadline_ns.map(late);
+    let at = |hundredths: u64| {
+        let rank = (sorted.len() * hundredths as usize).div_ceil(10_000).max(1);
+        sorted.get(rank - 1).copied()
+    };
+    let percentiles_ns = PERCENTILES.into_iter().filter_map(at).collect();
+    let floor_ns = Definition::floor_ns(&series.name, cell.crunch_ns);
     let variant = cell.name.clone();
     // Simulated callbacks take no time.
     let is_measured = !summary.is_empty() && cell.turns.iter().all(|turn| turn.digest.is_none());
-    is_measured.then_some(Row { results, variant, summary, samples_ns, misses, against: None })
+    is_measured.then_some(Row {
+        results,
+        variant,
+        summary,
+        floor_ns,
+        percentiles_ns,
+        misses,
+        against: None,
+    })
 }
 
 /// Compares the rows of a group.
@@ -134,22 +172,23 @@ fn compare(group: &mut Group, all: &[Named]) {
     }
 }
 
-/// The figures of the paper's Table I beside a group: executor, and minimum, mean, maximum and
-/// standard deviation in milliseconds. Empty unless it printed this latency at this load.
-#[must_use]
-pub fn paper_beside(group: &Group) -> Vec<(&'static str, [f64; 4])> {
-    let is_printed = group.series == Definition::SampleToStart.name();
-    let row = PAPER.iter().find(|row| is_printed && Some(row.n) == group.n);
-    let executors = row.map(|row| {
-        [
-            ("ring buffer, paper", row.ring_buffer),
-            ("static single, paper", row.static_single_threaded),
-            ("multi, paper", row.multi_threaded),
-            ("single, paper", row.single_threaded),
-        ]
-    });
-    let figures = executors.into_iter().flatten();
-    figures.map(|(name, of)| (name, [of.min_ms, of.avg_ms, of.max_ms, of.std_ms])).collect()
+/// The executors beside a series at load `n`: rclcpp within the process, then the paper's.
+fn peers(series: &str, n: Option<u64>) -> Vec<PeerRow> {
+    let Some(n) = n.filter(|_| series == Definition::SampleToStart.name()) else {
+        return Vec::new();
+    };
+    let rows = |peers: &'static Peers| {
+        let figures = peers.executors.iter().filter_map(move |peer| Some((peer, peer.at(n)?)));
+        figures.map(move |(peer, figures)| {
+            let row = PeerRow { name: peer.name.clone(), floor_ms: peers.floor_ms(n), figures };
+            (peer, row)
+        })
+    };
+    let is_shown = |peer: &crate::peers::Peer| {
+        peer.transport == IN_PROCESS && !peer.name.starts_with("earlier")
+    };
+    let rclcpp = rows(&RCLCPP).filter(|(peer, _)| is_shown(peer));
+    rclcpp.chain(rows(&PAPER)).map(|(_, row)| row).collect()
 }
 
 #[cfg(test)]
@@ -202,7 +241,10 @@ mod tests {
         assert_eq!(verdicts, expected);
         assert_eq!((rows[0].summary.count, rows[0].misses), (150, None));
         assert_eq!(rows[3].misses, Some(41), "of 1 to 50 and 2 to 51, above 30");
-        assert_eq!(paper_beside(&groups[2])[0], ("ring buffer, paper", [1.0, 1.3, 2.7, 0.2]));
-        assert!(paper_beside(&groups[0]).is_empty() && paper_beside(&groups[3]).is_empty());
+        let peers: Vec<_> =
+            groups[2].peers.iter().map(|of| (&*of.name, of.figures.mean_ms, of.floor_ms)).collect();
+        assert_eq!(peers[0], ("rclcpp events, intra-process", 0.067, Some(0.0035)));
+        assert_eq!((peers.len(), peers[1]), (5, ("ring buffer, paper", 1.3, None)));
+        assert!(groups[0].peers.is_empty() && groups[3].peers.is_empty());
     }
 }

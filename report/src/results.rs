@@ -162,13 +162,6 @@ impl Series {
     pub fn new(name: impl Into<String>, samples_ns: Vec<u64>) -> Self {
         Self { name: name.into(), samples_ns, deadline_ns: None }
     }
-
-    /// The number of samples above the deadline; 0 without one.
-    #[must_use]
-    pub fn misses(&self) -> usize {
-        let deadline_ns = self.deadline_ns.unwrap_or(u64::MAX);
-        self.samples_ns.iter().filter(|&&ns| ns > deadline_ns).count()
-    }
 }
 
 /// The durations of a callback.

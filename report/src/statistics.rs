@@ -7,6 +7,7 @@
 //! the few turns that there are. The replicates are the same on every machine.
 
 use ringspin_modes::random::{Purpose, Stream};
+use serde::Serialize;
 
 const REPLICATES: usize = 400;
 
@@ -60,7 +61,7 @@ impl Statistic {
 }
 
 /// The ratio of two figures with its 95 % interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Ratio {
     /// The ratio.
     pub ratio: f64,
@@ -144,7 +145,7 @@ impl Draws {
             let block = turn.len().isqrt();
             let end = drawn.len() + turn.len();
             while drawn.len() < end {
-                // A block goes on at the beginning of its turn.
+                // A block that reaches the end of its turn continues at the beginning.
                 let (start, length) = (self.below(turn.len()), block.min(end - drawn.len()));
                 let (last, around) = (turn.len().min(start + length), start + length);
                 drawn.extend_from_slice(&turn[start..last]);

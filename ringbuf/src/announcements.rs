@@ -1,13 +1,15 @@
-//! Announced items: how a consumer takes from a source that only says how many items have come.
+//! Announced items: how a consumer takes from a source that only tells the number of arrived items.
 //!
 //! A middleware calls back with a count of new items, and its `take` may yield nothing: the item
 //! was overwritten, was meant for another consumer and dropped by the take, or was taken before it
 //! was announced. An empty take therefore says nothing about the items behind it. The rules:
 //!
 //! 1. Each announced item allows one attempt, whether the attempt yields an item or not.
-//! 2. After the last announced item, attempts go on until one yields nothing. An item may come in
-//!    before one that was announced earlier: attempts then take the new item, and a source that
+//! 2. After the last announced item, attempts continue until one yields nothing. An item may come
+//!    in before one that was announced earlier: attempts then take the new item, and a source that
 //!    counts unread items does not announce it, so the older one would stay behind.
+//! 3. A source that keeps the newest `n` items has overwritten every announced item beyond `n`.
+//!    Those allow no attempt: a consumer that is behind for ever never sees an empty take.
 //!
 //! The consumer is told to come by a [`Notice`](crate::Notice), which it takes before it starts a
 //! [round](Takes::round), and gives again ("passes on") while anything may be left.
@@ -43,9 +45,9 @@ pub enum Attempt {
     Item,
     /// An item was taken that needs no delivery, such as a response that came too late.
     Dropped,
-    /// An item could not be read, and is gone.
+    /// An item could not be read, and is lost.
     Failed,
-    /// Nothing was taken, whatever was announced.
+    /// Nothing was taken, even if items were announced.
     Empty,
     /// The source is not connected yet. It gives the notice when it is.
     NotConnected,
@@ -80,6 +82,8 @@ pub enum Next<T> {
 pub struct Takes {
     /// Whether the source is preferred to the queue.
     has_turn: bool,
+    /// Limit of the items that the source holds, if it overwrites older ones beyond that.
+    held_max: Option<u64>,
     /// Announced items for which there was an attempt.
     handled: u64,
     /// Items that were taken without an announcement since the source was last drained, and in the
@@ -89,6 +93,11 @@ pub struct Takes {
 }
 
 impl Takes {
+    /// The attempts at a source that holds the newest `held_max` items.
+    pub fn of_newest(held_max: usize) -> Self {
+        Self { held_max: Some(held_max as u64), ..Self::default() }
+    }
+
     /// Chooses between the queue of the consumer and the source: in turns, if both have items. One
     /// token leads to one item of either.
     ///
@@ -125,8 +134,9 @@ impl Takes {
         let mut round = Round::default();
         let mut rest = Rest { pass_on, is_left: false };
         for _ in 0..ATTEMPTS_MAX {
-            // Read before the attempt: a later announcement brings a notice of its own.
+            // Read before the attempt: a later announcement brings another notice.
             let total = announced.total();
+            round.missing += self.skip_overwritten(total);
             let is_announced = self.handled < total;
             rest.is_left = is_announced;
             self.handled += u64::from(is_announced);
@@ -164,6 +174,22 @@ impl Takes {
         round
     }
 
+    /// Whether every item that was taken had been announced, up to the last but one time that the
+    /// source was drained.
+    pub fn are_all_announced(&self) -> bool {
+        self.early + self.early_before == 0
+    }
+
+    /// Skips the oldest of `total` announced items, for which the source has no room; returns their
+    /// number.
+    fn skip_overwritten(&mut self, total: u64) -> u64 {
+        let Some(held_max) = self.held_max else { return 0 };
+        let room = held_max + self.early + self.early_before;
+        let overwritten = (total - self.handled).saturating_sub(room);
+        self.handled += overwritten;
+        overwritten
+    }
+
     /// Whether an announced item that is not there was taken earlier.
     fn was_early(&mut self) -> bool {
         let early = [&mut self.early_before, &mut self.early].into_iter().find(|early| **early > 0);
@@ -186,129 +212,4 @@ impl<F: Fn()> Drop for Rest<F> {
 }
 
 #[cfg(all(test, not(ringbuf_loom)))]
-mod tests {
-    use super::*;
-    use std::cell::Cell;
-    use std::collections::VecDeque;
-
-    /// Runs a round over `source`; returns it, and whether the notice was passed on.
-    fn round(
-        takes: &mut Takes,
-        announced: &Announcements,
-        source: &mut VecDeque<Attempt>,
-    ) -> (Round, bool) {
-        let is_passed_on = Cell::new(false);
-        let take = || source.pop_front().unwrap_or(Attempt::Empty);
-        let round = takes.round(announced, || is_passed_on.set(true), take);
-        (round, is_passed_on.get())
-    }
-
-    fn item() -> Round {
-        Round { has_item: true, ..Round::default() }
-    }
-
-    fn drained() -> Round {
-        Round { is_drained: true, ..Round::default() }
-    }
-
-    #[test]
-    fn empty_takes_use_up_one_announcement_each() {
-        let (mut takes, announced) = (Takes::default(), Announcements::default());
-        let mut source = VecDeque::from([Attempt::Empty, Attempt::Empty, Attempt::Item]);
-        announced.announce(3, || ());
-        let (first, is_passed_on) = round(&mut takes, &announced, &mut source);
-        assert_eq!(first, Round { missing: 2, ..item() });
-        assert!(is_passed_on, "something may be left until a take is empty");
-        assert_eq!(round(&mut takes, &announced, &mut source), (drained(), false));
-    }
-
-    #[test]
-    fn unannounced_item_is_taken_behind_the_last_announced_one() {
-        let (mut takes, announced) = (Takes::default(), Announcements::default());
-        let mut source = VecDeque::from([Attempt::Item; 2]);
-        announced.announce(1, || ());
-        assert_eq!(round(&mut takes, &announced, &mut source), (item(), true));
-        assert_eq!(round(&mut takes, &announced, &mut source), (item(), true));
-        assert_eq!(round(&mut takes, &announced, &mut source), (drained(), false));
-    }
-
-    #[test]
-    fn item_announced_after_its_take_is_not_missing() {
-        let (mut takes, announced) = (Takes::default(), Announcements::default());
-        let mut source = VecDeque::from([Attempt::Item; 2]);
-        announced.announce(1, || ());
-        for expected in [(item(), true), (item(), true), (drained(), false)] {
-            assert_eq!(round(&mut takes, &announced, &mut source), expected);
-        }
-        announced.announce(1, || ()); // of the second one
-        assert_eq!(round(&mut takes, &announced, &mut source), (drained(), false));
-        announced.announce(1, || ());
-        let missing = Round { missing: 1, ..drained() };
-        assert_eq!(round(&mut takes, &announced, &mut source), (missing, false));
-    }
-
-    /// Else each item that is never announced would hide one that is overwritten later.
-    #[test]
-    fn later_loss_is_counted_after_an_unannounced_item() {
-        let (mut takes, announced) = (Takes::default(), Announcements::default());
-        let mut source = VecDeque::from([Attempt::Item; 2]);
-        announced.announce(1, || ());
-        for expected in [(item(), true), (item(), true), (drained(), false)] {
-            assert_eq!(round(&mut takes, &announced, &mut source), expected);
-        }
-        source.push_back(Attempt::Item);
-        announced.announce(1, || ());
-        assert_eq!(round(&mut takes, &announced, &mut source), (item(), true));
-        assert_eq!(round(&mut takes, &announced, &mut source), (drained(), false));
-        announced.announce(1, || ());
-        assert_eq!(round(&mut takes, &announced, &mut source).0.missing, 1);
-    }
-
-    #[test]
-    fn round_is_bounded_and_passes_the_notice_on() {
-        let (mut takes, announced) = (Takes::default(), Announcements::default());
-        let attempts = ATTEMPTS_MAX as u64;
-        announced.announce(attempts + 1, || ());
-        let (first, is_passed_on) = round(&mut takes, &announced, &mut VecDeque::new());
-        assert_eq!((first, is_passed_on), (Round { missing: attempts, ..Round::default() }, true));
-        let second = round(&mut takes, &announced, &mut VecDeque::new());
-        assert_eq!(second, (Round { missing: 1, ..drained() }, false));
-    }
-
-    #[test]
-    fn queue_and_source_take_turns_while_both_have_items() {
-        let (mut takes, announced) = (Takes::default(), Announcements::default());
-        let (notice, queue) = (Cell::new(true), Cell::new(2_u32));
-        let take_queued = || queue.get().checked_sub(1).inspect(|left| queue.set(*left));
-        announced.announce(1, || ());
-        assert_eq!(takes.next(|| notice.replace(false), take_queued), Next::Queued(1));
-        assert_eq!(takes.next(|| notice.replace(false), take_queued), Next::Announced);
-        let source = &mut VecDeque::from([Attempt::Item]);
-        assert_eq!(round(&mut takes, &announced, source), (item(), true));
-        notice.set(true);
-        assert_eq!(takes.next(|| notice.replace(false), take_queued), Next::Queued(0));
-        assert_eq!(takes.next(|| notice.replace(false), take_queued), Next::Announced);
-        assert_eq!(takes.next(|| notice.replace(false), take_queued), Next::Nothing);
-    }
-
-    #[test]
-    fn failures_end_with_the_announcements() {
-        let (mut takes, announced) = (Takes::default(), Announcements::default());
-        let failed = Round { failed: 1, ..Round::default() };
-        announced.announce(1, || ());
-        for is_passed_on in [true, false, false] {
-            let source = &mut VecDeque::from([Attempt::Failed]);
-            assert_eq!(round(&mut takes, &announced, source), (failed, is_passed_on));
-        }
-    }
-
-    #[test]
-    fn unconnected_source_keeps_its_announcements() {
-        let (mut takes, announced) = (Takes::default(), Announcements::default());
-        announced.announce(1, || ());
-        let waiting = &mut VecDeque::from([Attempt::NotConnected]);
-        assert_eq!(round(&mut takes, &announced, waiting), (Round::default(), false));
-        let missing = Round { missing: 1, ..drained() };
-        assert_eq!(round(&mut takes, &announced, &mut VecDeque::new()), (missing, false));
-    }
-}
+mod tests;

@@ -1,4 +1,4 @@
-//! The memory under [`spsc`](crate::spsc) and the gating multiplexer: items in blocks, each beside
+//! The memory under [`spsc`](crate::spsc) and the multiplexer: items in blocks, each beside
 //! the word that publishes them.
 //!
 //! ```text
@@ -35,7 +35,7 @@ const LARGE_BLOCK: usize = 8 * CACHE_LINE;
 
 /// Blocks of items `T` with words `W`.
 #[derive(Debug)]
-pub struct Blocks<W, T> {
+pub(crate) struct Blocks<W, T> {
     memory: NonNull<u8>,
     blocks: usize,
     owned: PhantomData<(W, Cell<T>)>,

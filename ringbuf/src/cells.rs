@@ -3,12 +3,12 @@
 use crate::sync::UnsafeCell;
 use core::mem::MaybeUninit;
 
-/// Whether a stream can get so long that its positions wrap. (Shuttle's models pretend.)
-pub(crate) const POSITIONS_WRAP: bool = usize::BITS < 64 || cfg!(ringbuf_shuttle);
+/// Whether a stream can get so long that its positions wrap.
+pub(crate) const POSITIONS_WRAP: bool = usize::BITS < 64;
 
 /// A place for an item, which may hold one.
 #[derive(Debug)]
-pub struct Cell<T>(UnsafeCell<MaybeUninit<T>>);
+pub(crate) struct Cell<T>(UnsafeCell<MaybeUninit<T>>);
 
 impl<T> Cell<T> {
     #[cfg(not(ringbuf_loom))]
@@ -35,7 +35,7 @@ impl<T> Cell<T> {
 /// Where an item lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// In which block.
+    /// The block.
     pub(crate) block: usize,
     /// Behind how many items of that block.
     pub(crate) offset: usize,

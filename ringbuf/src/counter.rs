@@ -1,5 +1,12 @@
 //! Words that several threads share: counters for statistics, flags, times, notices, requests,
 //! latest numbers and permits.
+//!
+//! Each type says which threads write it: any, or one owner with plain stores. Numbers with which
+//! no other data goes are relaxed. A flag, a notice, a settled request and a released permit stand
+//! for earlier work, so their writers release and their readers acquire. The types have few
+//! methods, and callers choose no ordering: each ordering is written here once, with its name and
+//! its partner, and the models in `loom-tests` show that a weaker one fails. Bare atomics in the
+//! other members would put that decision into a hundred places that no model sees.
 
 use crate::sync::{AtomicU32, AtomicU64, order};
 
@@ -28,7 +35,7 @@ impl Counter {
         self.0.fetch_add(1, order!(Release, "counter.happen"));
     }
 
-    /// How often it [happened](Self::happen). Sees what came before each of these times.
+    /// How often it [happened](Self::happen). Sees the work before each of these times.
     #[inline]
     pub fn happened(&self) -> u64 {
         self.0.load(order!(Acquire, "counter.happened"))
@@ -70,7 +77,7 @@ impl Flag {
         self.0.store(0, order!(Relaxed, "flag.lower"));
     }
 
-    /// Whether the flag is up. Sees what the raiser did before.
+    /// Whether the flag is up. Sees the earlier work of the raiser.
     #[inline]
     pub fn is_raised(&self) -> bool {
         self.0.load(order!(Acquire, "flag.read")) != 0
@@ -117,8 +124,8 @@ impl FollowedTime {
 /// A notice that is passed on once, however often it is given before it is taken.
 ///
 /// A thread that gives it while it is not given has to make sure that the taker comes, for which
-/// [`inbox::notify`](crate::inbox::notify) cares. The taker sees what any giver did before, and
-/// that giver sees what the taker did before its take.
+/// [`inbox::notify`](crate::inbox::notify) cares. The taker sees the earlier work of any giver, and
+/// that giver sees the work of the taker before its take.
 #[derive(Debug)]
 pub struct Notice(AtomicU32);
 
@@ -133,7 +140,7 @@ impl Notice {
     pub fn give(&self) -> bool {
         // "notice.give": pairs with "notice.take". An exchange even if it is given already: this
         // giver's work, too, has to reach the taker. And it learns from the last take that the
-        // taker was started, and whom to tell.
+        // taker was started, and the thread to tell.
         self.0.swap(1, order!(AcqRel, "notice.give")) == 0
     }
 
@@ -169,7 +176,7 @@ impl Default for Request {
 }
 
 impl Request {
-    /// Posts `value`, below `u64::MAX`, in place of what was posted. Wait-free. Nothing tells the
+    /// Posts `value`, below `u64::MAX`, in place of the posted one. Wait-free. Nothing tells the
     /// server: a [`Notice`] does.
     #[inline]
     pub fn post(&self, value: u64) {

@@ -36,8 +36,8 @@
 //!   ring has no place for it, it is left out, and attention is called instead.
 //!
 //! # Guarantees
-//! * An event whose thread has returned from [`push`] or [`notify`] is dispatched, whatever other
-//!   threads do or do not do in the meantime. It waits for no more than the events that were
+//! * An event is dispatched once its thread has returned from [`push`] or [`notify`], whatever
+//!   other threads do or do not do in the meantime. It waits for no more than the events that were
 //!   announced when the worker noted it.
 //! * Events of one token keep their order. Events of different tokens are dispatched in the order
 //!   in which they were announced. A thread that is suspended between the steps may change that for
@@ -53,17 +53,102 @@
 //! know. A caller may meet a token that it does not know, too: then at least one event of it is
 //! pending.
 
-pub use crate::announcer::{Announce, Announcer};
+mod registrar;
+
+pub use registrar::Registrar;
+
 use crate::counter::Notice;
 use crate::keep_last::{self, Pushed};
 use crate::pool::Shared;
 use crate::ready;
 use crate::ready_set::ReadySet;
-pub use crate::registrar::Registrar;
-use crate::registrar::{News, Registry};
 use crate::sync::{Arc, omitted, step, store_load};
+use registrar::{Freed, News};
 use std::collections::VecDeque;
 use std::time::Duration;
+
+/// How a worker is told of an event that is pending.
+pub trait Announce {
+    /// One more event is pending.
+    fn announce(&self);
+    /// An event is pending that has taken the place of another one; the announcement of that may
+    /// not have been made yet.
+    fn remind(&self);
+}
+
+/// Announces the events of one token; clones do the same, from any thread.
+#[derive(Clone, Debug)]
+pub struct Announcer {
+    ring: ready::Producer,
+    set: Arc<ReadySet>,
+    /// The ring's index in the set.
+    index: u32,
+    token: u32,
+    attention: Arc<ReadySet>,
+}
+
+impl Announcer {
+    pub(crate) fn new(
+        ring: ready::Producer,
+        set: Arc<ReadySet>,
+        index: u32,
+        token: u32,
+        attention: Arc<ReadySet>,
+    ) -> Self {
+        Self { ring, set, index, token, attention }
+    }
+
+    /// The token that it announces.
+    #[inline]
+    pub fn token(&self) -> u32 {
+        self.token
+    }
+
+    /// Pushes the token without a mark in the ready set, for a worker that polls its one ring and
+    /// never sleeps.
+    ///
+    /// # Panics
+    /// If the ready ring is full.
+    #[inline]
+    pub fn push_unmarked(&self) {
+        self.ring.push(self.token).expect("a ready ring holds a token for each pending event");
+    }
+
+    /// Announces an event as [`announce`](Announce::announce) does. Returns false if the ring had
+    /// no place for the token, and the worker's attention was called instead. Lock-free.
+    #[inline]
+    pub fn try_announce(&self) -> bool {
+        // The ring has a place for each pending event. Only the late tokens of stragglers may be
+        // too many.
+        if self.ring.push(self.token).is_err() {
+            self.remind();
+            return false;
+        }
+        step!("token.queued");
+        // A mark that stands saves the exchange of a cache line that the worker polls. Either it is
+        // seen to be cleared, or the worker that clears it sees the token.
+        store_load!("inbox.announced");
+        if !self.set.is_marked_awake(self.index as usize) {
+            self.set.mark(self.index as usize);
+        }
+        true
+    }
+}
+
+impl Announce for Announcer {
+    #[inline]
+    fn announce(&self) {
+        self.try_announce();
+    }
+
+    fn remind(&self) {
+        if !omitted!("inbox.attention") {
+            self.attention.mark(self.token as usize);
+        }
+        step!("attention.called");
+        self.set.mark(self.index as usize);
+    }
+}
 
 /// Appends `message` to `queue`, and tells the worker through `ready`. Returns the message that had
 /// to give way. Lock-free.
@@ -104,7 +189,7 @@ pub fn notify<'a, A: Announce + 'a>(notice: &Notice, ready: impl FnOnce() -> Opt
     }
 }
 
-/// An event whose turn has come.
+/// The event in turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
     /// A token was popped: an event of it is pending, unless a straggler's token comes late.
@@ -135,14 +220,14 @@ pub struct Inbox {
     attention: Arc<ReadySet>,
     /// Where the next look at them starts.
     cursor: usize,
-    /// By token.
+    /// The index is the token.
     tokens: Vec<Token>,
     registrar: Registrar,
     /// Removed tokens that may be in their ring, before a position.
     leaving: Vec<Note>,
 }
 
-/// Each pop writes to it, hence on cache lines of its own.
+/// Each pop writes to it, hence the separate cache lines.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Ring {
@@ -213,9 +298,7 @@ impl Inbox {
 
     #[cold]
     fn adopt_changes(&mut self) {
-        let registrar = self.registrar.clone();
-        let registry = &mut *registrar.lock();
-        for news in registrar.take_news(registry) {
+        for news in self.registrar.take_news() {
             match news {
                 News::RingAdded(consumer) => {
                     let ring = Ring { consumer, seen: 0, tokens: 0, notes: VecDeque::new() };
@@ -223,10 +306,10 @@ impl Inbox {
                 }
                 News::TokenAdded { token, ring } => self.token_added(token, ring),
                 News::TokenRemoved(token) => self.token_removed(token),
-                News::RingRemoved(ring) => self.ring_removed(registry, ring),
+                News::RingRemoved(ring) => self.ring_removed(ring),
             }
         }
-        self.free_tokens(registry);
+        self.free_tokens();
     }
 
     fn token_added(&mut self, token: u32, ring: u32) {
@@ -239,7 +322,7 @@ impl Inbox {
         notes.reserve(tokens.saturating_sub(notes.len()));
     }
 
-    /// Forgets what was noted of a token, and notes where its ring ends.
+    /// Forgets the notes of a token, and notes where its ring ends.
     fn token_removed(&mut self, token: u32) {
         let of = &mut self.tokens[token as usize];
         let ring = &mut self.rings[of.ring as usize];
@@ -253,17 +336,18 @@ impl Inbox {
     }
 
     /// Empties a ring that no thread announces to any more.
-    fn ring_removed(&mut self, registry: &mut Registry, ring: u32) {
+    fn ring_removed(&mut self, ring: u32) {
         let Ring { consumer, .. } = &mut self.rings[ring as usize];
         while consumer.pop().is_some() {}
         self.set.clear(ring as usize);
-        self.free_tokens(registry);
-        registry.free_ring(ring);
+        self.free_tokens();
+        assert_eq!(self.rings[ring as usize].tokens, 0, "tokens of the ring are in use");
+        self.registrar.free(Freed::Ring(ring));
     }
 
-    /// Lets tokens be used again whose ring is popped up to where it ended.
-    fn free_tokens(&mut self, registry: &mut Registry) {
-        let Self { rings, tokens, leaving, .. } = self;
+    /// Lets tokens be used again once their ring is popped up to its end.
+    fn free_tokens(&mut self) {
+        let Self { rings, tokens, leaving, registrar, .. } = self;
         leaving.retain(|note| {
             let of = &mut tokens[note.token as usize];
             let ring = &mut rings[of.ring as usize];
@@ -271,7 +355,7 @@ impl Inbox {
             if is_popped {
                 ring.tokens -= 1;
                 *of = Token::FREE;
-                registry.free_token(note.token);
+                registrar.free(Freed::Token(note.token));
             }
             !is_popped
         });
@@ -282,7 +366,7 @@ impl Inbox {
         self.attention.is_empty()
     }
 
-    /// Whether a token is in use, perhaps after adopting what is new.
+    /// Whether a token is in use, perhaps after adopting changes.
     fn knows(&mut self, token: u32) -> bool {
         let knows = |inbox: &Self| {
             inbox.tokens.get(token as usize).is_some_and(|token| token.ring != NO_RING)
@@ -299,8 +383,8 @@ impl Inbox {
         &self.set
     }
 
-    /// Pops the next token of ring `index`, without a look at stragglers: for a worker whose events
-    /// all come from its own thread.
+    /// Pops the next token of ring `index`, without a look at stragglers: for a worker that gets
+    /// all events from its own thread.
     #[inline]
     pub fn pop(&mut self, index: usize) -> Option<u32> {
         self.rings[index].consumer.pop()
@@ -351,7 +435,7 @@ impl Inbox {
         Some(Turn::Announced(token))
     }
 
-    /// Notes what is pending of one token to which attention was called.
+    /// Notes the pending events of one token to which attention was called.
     #[cold]
     fn attend(&mut self, pending: &impl Fn(u32) -> usize) {
         if let Some(token) = self.attention.next(self.cursor) {
@@ -393,7 +477,7 @@ impl Inbox {
         ring.notes.push_back(Note { token, until: ring.seen });
     }
 
-    /// The token of an event of ring `index` that no token came for, if the time has come.
+    /// The token of an overdue event of ring `index` that no token came for.
     #[cold]
     fn straggler(&mut self, index: usize, pending: &impl Fn(u32) -> usize) -> Option<u32> {
         loop {
@@ -408,7 +492,7 @@ impl Inbox {
             }
             of.is_noted = false;
             ring.notes.pop_front();
-            // More may have come since: with tokens, or as stragglers.
+            // More may have arrived since: with tokens, or as stragglers.
             self.note(token, pending);
         }
     }
@@ -476,7 +560,7 @@ impl Inbox {
         due.sum::<usize>() + consumer.len()
     }
 
-    /// Takes the mark off ring `index` whatever is there, until [`mark_all`](Self::mark_all).
+    /// Takes the mark off ring `index`, empty or not, until [`mark_all`](Self::mark_all).
     pub fn set_aside(&self, index: usize) {
         self.set.clear(index);
     }

@@ -2,7 +2,7 @@
 //!
 //! A queue never refuses a message. When `depth` messages wait, the next one takes the place of the
 //! oldest, which is handed back to the producer that displaced it, so that nothing disappears
-//! uncounted. The consumer takes what is left in order, oldest first.
+//! uncounted. The consumer takes the remaining items in order, oldest first.
 //!
 //! An entry holds the pool index of a message, and changes by one compare-and-exchange of sequence
 //! and index together, as in the [ready ring](crate::ready): no producer can stall another one or
@@ -19,11 +19,10 @@
 //! token per `Grew` therefore means: one token, one message. But a producer may be suspended
 //! between its push and its token; [`inbox`](crate::inbox) handles that case.
 
-use crate::entry_line::{Entries, EntryLine};
 use crate::pool::{Pool, Shared};
+use crate::ready::{EMPTY, Entries, EntryLine, Word};
 use crate::slots::Slot;
 use crate::sync::{Arc, AtomicU64, order, step};
-use crate::word::{EMPTY, Word};
 use crossbeam_utils::CachePadded;
 use std::ptr::NonNull;
 
@@ -50,7 +49,8 @@ pub fn queue<T>(pool: &Pool<T>, depth: usize) -> (Producer<T>, Consumer<T>) {
     queue_at(pool, depth, 0)
 }
 
-/// Creates a [`queue`] whose stream starts at `origin`, so that tests reach every wrap-around.
+/// Creates a [`queue`] with a stream that starts at `origin`, so that tests reach every
+/// wrap-around.
 pub(crate) fn queue_at<T>(pool: &Pool<T>, depth: usize, origin: u64) -> (Producer<T>, Consumer<T>) {
     assert!(depth > 0 && depth <= MAX_DEPTH, "a keep-last queue holds 1 to 2^20 messages");
     let line = EntryLine::new();
@@ -139,7 +139,7 @@ impl<T> Clone for Producer<T> {
 }
 
 impl<T> Producer<T> {
-    /// Starts to fetch what a push writes to, of a queue that is short.
+    /// Starts to fetch the lines that a push writes to, of a short queue.
     #[inline]
     #[cfg(not(ringbuf_loom))]
     pub fn fetch(&self) {
@@ -220,7 +220,7 @@ pub struct Consumer<T> {
     head: u64,
 }
 
-// SAFETY: what it points to is the queue's and the pool's, which it holds, and which are shared
+// SAFETY: it points to parts of the queue and the pool, which it holds, and which are shared
 // anyway.
 unsafe impl<T: Send + Sync> Send for Consumer<T> {}
 // SAFETY: as above.
@@ -295,120 +295,4 @@ impl<T> Consumer<T> {
 }
 
 #[cfg(all(test, not(ringbuf_loom)))]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use std::collections::VecDeque;
-
-    #[test]
-    fn remaining_messages_are_dropped_with_the_queue() {
-        let witness = Arc::new(());
-        let pool = Pool::new();
-        let (producer, consumer) = queue(&pool, 3);
-        for _ in 0..5 {
-            let _ = producer.push(pool.insert(witness.clone()));
-        }
-        assert_eq!(Arc::strong_count(&witness), 4);
-        drop((producer, consumer));
-        assert_eq!(Arc::strong_count(&witness), 1);
-    }
-
-    #[test]
-    fn queue_drops_all_messages_even_if_a_drop_panics() {
-        struct Bomb(bool, #[expect(dead_code)] Arc<()>);
-        impl Drop for Bomb {
-            fn drop(&mut self) {
-                assert!(!self.0, "a message that panics when it is dropped");
-            }
-        }
-        let (witness, pool) = (Arc::new(()), Pool::new());
-        let (producer, consumer) = queue(&pool, 8);
-        for n in 0..8 {
-            let _ = producer.push(pool.insert(Bomb(n == 3, witness.clone())));
-        }
-        let dropping = std::panic::AssertUnwindSafe(|| drop((producer, consumer)));
-        assert!(std::panic::catch_unwind(dropping).is_err());
-        assert_eq!(Arc::strong_count(&witness), 1);
-    }
-
-    #[test]
-    #[should_panic(expected = "another pool")]
-    fn message_of_another_pool_is_refused() {
-        let (producer, _consumer) = queue(&Pool::new(), 1);
-        let _ = producer.push(Pool::new().insert(1));
-    }
-
-    #[test]
-    fn threads_see_every_message_once_taken_or_overwritten_and_in_order() {
-        const PRODUCERS: u64 = 3;
-        const EACH: u64 = 20_000;
-        for depth in [1, 3] {
-            let pool = Pool::new();
-            let (producer, mut consumer) = queue(&pool, depth);
-            let grown = AtomicU64::new(0);
-            let overwritten = AtomicU64::new(0);
-            let finished = AtomicU64::new(0);
-            let relaxed = crate::sync::Ordering::SeqCst;
-            std::thread::scope(|scope| {
-                for id in 0..PRODUCERS {
-                    let (producer, pool) = (producer.clone(), pool.clone());
-                    let (grown, overwritten, finished) = (&grown, &overwritten, &finished);
-                    scope.spawn(move || {
-                        for n in 0..EACH {
-                            match producer.push(pool.insert((id, n))) {
-                                Pushed::Grew => grown.fetch_add(1, relaxed),
-                                Pushed::Overwrote(_) => overwritten.fetch_add(1, relaxed),
-                            };
-                        }
-                        finished.fetch_add(1, relaxed);
-                    });
-                }
-                let mut last = [None; PRODUCERS as usize];
-                let mut taken = 0;
-                loop {
-                    let last_look = finished.load(relaxed) == PRODUCERS;
-                    while let Some(message) = consumer.take() {
-                        let (id, n) = *message;
-                        assert!(last[id as usize] < Some(n), "producer {id} went backwards");
-                        last[id as usize] = Some(n);
-                        taken += 1;
-                    }
-                    if last_look {
-                        break;
-                    }
-                    std::thread::yield_now();
-                }
-                assert_eq!(taken, grown.load(relaxed));
-                assert_eq!(taken + overwritten.load(relaxed), PRODUCERS * EACH);
-            });
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn behaves_like_a_deque_that_drops_its_front(
-            depth in 1usize..6,
-            origin in prop_oneof![Just(0), Just((1u64 << 40) - 3), Just(u64::MAX / 2 - 2)],
-            pushes in proptest::collection::vec(any::<bool>(), 0..200),
-        ) {
-            let (witness, pool) = (Arc::new(()), Pool::new());
-            let (producer, mut consumer) = queue_at(&pool, depth, origin);
-            let mut model = VecDeque::new();
-            for (n, push) in pushes.into_iter().enumerate() {
-                if push {
-                    let oldest = if model.len() == depth { model.pop_front() } else { None };
-                    model.push_back(n);
-                    match producer.push(pool.insert((n, witness.clone()))) {
-                        Pushed::Grew => prop_assert_eq!(oldest, None),
-                        Pushed::Overwrote(message) => prop_assert_eq!(oldest, Some(message.0)),
-                    }
-                } else {
-                    prop_assert_eq!(consumer.take().map(|m| m.0), model.pop_front());
-                }
-                prop_assert_eq!(Arc::strong_count(&witness), 1 + model.len());
-            }
-            drop((producer, consumer));
-            prop_assert_eq!(Arc::strong_count(&witness), 1, "the queue drops what is left in it");
-        }
-    }
-}
+mod tests;

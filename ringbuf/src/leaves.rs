@@ -7,14 +7,13 @@
 //! added 1    11 12 13 14    15 16 17 18    19 20 21 22   each block has twice the last one's rows
 //! ```
 //!
-//! Loop `i` has bit `i % 64` of leaf `i / 64`. A group is what one bit of the set's summary stands
-//! for: its rows in all blocks.
+//! Loop `i` has bit `i % 64` of leaf `i / 64`. One bit of the set's summary stands for a group: its
+//! rows in all blocks.
 
 use crate::sync::{AtomicPtr, AtomicU64, order};
 use std::ops::Range;
 use std::ptr;
 
-/// The number of bits of a leaf.
 pub(crate) const LEAF_BITS: usize = 64;
 /// Enough for 2^24 loops in one group.
 const BLOCKS: usize = 19;

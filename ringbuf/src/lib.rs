@@ -8,48 +8,44 @@
 //! | module | holds |
 //! |---|---|
 //! | [`ready`] | the first-in first-out ring of tokens that feeds an event loop |
-//! | [`spsc`] | the ring of one producer and one consumer, with batches, on the heap or `static` |
+//! | [`spsc`] | the ring of one producer and one consumer, with batches |
 //! | [`keep_last`] | a subscription's queue: the newest `depth` messages |
-//! | [`keep_last_static`] | the same for one producer and one consumer, without a heap |
-//! | [`multiplexer`] | one producer, many consumers, each sees every item |
+//! | [`multiplexer`](mod@multiplexer) | one producer, many consumers, each sees every item |
 //! | [`pool`] | reused message slots and [`pool::Shared`], the reference to one |
 //! | [`inbox`] | a worker's events, which arrive whatever thread is suspended halfway |
 //! | [`notifier`] | an event without data: notified any number of times, handled once |
 //! | [`ready_set`] | the loops of a worker that have work; parking and waking the worker |
 //! | [`wait`] | wait strategies, and the signal that wakes a ring's consumer |
 //! | [`changes`] | changes that any thread prepares for a worker |
+//! | [`list`] | values that any thread adds and one takes all at once |
 //! | [`reclaim`] | values that a thread replaces while others read them, and their memory |
 //! | [`EntryLine`] | a cache line with the entries of a queue and of a ready ring |
 //! | [`prefetch`] | cache lines that are fetched before they are needed |
 //! | [`table`] | values that any thread stores and one takes by a ticket |
 //! | [`counter`] | counters, flags, times, notices, requests and permits for the crates above |
+//! | [`priority`] | the real-time priority of a thread |
 //! | [`ticks()`] | the processor's counter of time, a hint when to read the clock |
 //!
 //! # Panics of drops
 //! Whatever holds several values drops all of them, also after the `Drop` of one has panicked. That
-//! panic goes on; those of further drops are caught, because a second panic would abort the process
-//! (with feature `std`; without it panics cannot be caught).
+//! panic is resumed; those of further drops are caught, because a second panic would abort the
+//! process (with feature `std`; without it panics cannot be caught).
 //!
 //! # Features
 //! * `std` (default): everything.
-//! * `alloc`, without `std`: [`ready`], [`counter`], [`multiplexer::gating`] and the two below,
-//!   with [`spsc::ring`] on the heap.
-//! * neither: [`spsc::Static`] and [`keep_last_static`], which need neither a heap nor 64-bit
-//!   atomics, for bare metal.
+//! * Without it: [`spsc`] and [`prefetch`], and on processors with 64-bit atomics also [`counter`],
+//!   [`ready`] and [`multiplexer`](mod@multiplexer). They need an allocator, but only to create a
+//!   ring: `examples/bare_metal` runs them on a Cortex-M4.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 
 #[cfg(ringbuf_loom)]
 compile_error!("loom models compile the modules, not this crate: see the loom-tests member");
 
-#[cfg(feature = "alloc")]
 extern crate alloc;
 
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub mod announcements;
-#[cfg(feature = "std")]
-mod announcer;
-#[cfg(feature = "alloc")]
 mod blocks;
 mod cells;
 #[cfg(feature = "std")]
@@ -57,37 +53,36 @@ pub mod changes;
 #[cfg(target_has_atomic = "64")]
 pub mod counter;
 mod drops;
-#[cfg(all(feature = "alloc", target_has_atomic = "64"))]
-mod entry_line;
 #[cfg(feature = "std")]
 pub mod inbox;
 #[cfg(feature = "std")]
 pub mod keep_last;
-pub mod keep_last_static;
 #[cfg(feature = "std")]
 mod leaves;
-#[cfg(all(feature = "alloc", target_has_atomic = "64"))]
+#[cfg(feature = "std")]
+pub mod list;
+#[cfg(feature = "std")]
+mod lock;
+#[cfg(target_has_atomic = "64")]
 pub mod multiplexer;
 #[cfg(feature = "std")]
 pub mod notifier;
 #[cfg(feature = "std")]
 pub mod pool;
-#[cfg(feature = "alloc")]
 pub mod prefetch;
-#[cfg(all(feature = "alloc", target_has_atomic = "64"))]
+#[cfg(all(feature = "std", unix))]
+pub mod priority;
+#[cfg(target_has_atomic = "64")]
 pub mod ready;
 #[cfg(feature = "std")]
 pub mod ready_set;
 #[cfg(feature = "std")]
 pub mod reclaim;
 #[cfg(feature = "std")]
-mod registrar;
-#[cfg(feature = "std")]
 mod sleeper;
 #[cfg(feature = "std")]
 mod slots;
 pub mod spsc;
-mod spsc_ring;
 #[cfg(ringbuf_suspend)]
 pub mod suspend;
 mod sync;
@@ -96,24 +91,25 @@ pub mod table;
 mod ticks;
 #[cfg(feature = "std")]
 pub mod wait;
-#[cfg(all(feature = "alloc", target_has_atomic = "64"))]
-mod word;
 
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub use announcements::{Announcements, Attempt, Next, Round, Takes};
 #[cfg(target_has_atomic = "64")]
 pub use counter::{Counter, Flag, FollowedTime, Latest, Notice, Permits, Request};
 #[cfg(feature = "std")]
-pub use entry_line::EntryLine;
-#[cfg(feature = "std")]
 pub use inbox::{Announce, Announcer, Inbox, Registrar};
+#[cfg(feature = "std")]
+pub use list::List;
+#[cfg(feature = "std")]
+pub use lock::lock;
 #[cfg(feature = "std")]
 pub use notifier::Notifier;
 #[cfg(feature = "std")]
 pub use pool::{Pool, Shared};
-#[cfg(feature = "alloc")]
 pub use prefetch::{CacheLines, PrefetchPlan};
-#[cfg(all(feature = "alloc", target_has_atomic = "64"))]
+#[cfg(feature = "std")]
+pub use ready::EntryLine;
+#[cfg(target_has_atomic = "64")]
 pub use ready::MAX_TOKEN;
 #[cfg(feature = "std")]
 pub use ready_set::ReadySet;
@@ -121,4 +117,4 @@ pub use ready_set::ReadySet;
 pub use table::Table;
 pub use ticks::ticks;
 #[cfg(feature = "std")]
-pub use wait::{Signal, Wait, WaitStrategy};
+pub use wait::{Signal, WaitStrategy};

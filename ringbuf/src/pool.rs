@@ -25,30 +25,9 @@ use crate::sync::{Arc, order};
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::{self, NonNull};
 
-/// Set in the reference count of a message that [`Pool::offer`] made open to all threads.
-///
-/// The meaning of a slot's count, and the threads that may change it:
-///
-/// | count | message | changed by |
-/// |---|---|---|
-/// | 1 to 2^29 | held by so many; or, at 1, perhaps gone since its only holder let go | holders |
-/// | `OFFERED` and 1 or more | held by so many, entries of rings among them | any thread |
-/// | `OFFERED` alone, 0, `FREE` | gone | the thread that takes the free slot |
-///
-/// A near slot that is free has `FREE`, and no other slot has. `ORPHANED` is set in all near slots
-/// when the pool's last handle goes; nothing is offered then.
-///
-/// So [`Pool::try_share`], which holds nothing, raises a count only in the second row, where there
-/// is a message; a slot that is free, or filled but not offered, it leaves alone. That its message
-/// may be another than the one it was sent for is found out by looking at the entry again. This
-/// look cannot be out of date: every value in the table was stored by a release or by a
-/// read-modify-write, and these go on with the release sequence of "pool.init" or "pool.offer". So
-/// a thread that reads the count of a later message, or that the slot is free, has acquired the
-/// displacement of the earlier one. The shortcut in `Shared`'s drop, which takes a count of 1 for
-/// its own, never meets an offered message: that one's count is not 1.
-const OFFERED: u32 = 1 << 31;
-
-/// The bits of a reference count that count.
+/// The bits of a reference count that count. A near slot that is free has `FREE` instead, which no
+/// number of references reaches, and `ORPHANED` is set in near slots once the pool's last handle is
+/// dropped (`slots.rs`).
 const HOLDERS: u32 = FREE - 1;
 
 /// A growing set of message slots. Clones are handles to the same pool.
@@ -163,9 +142,9 @@ impl<T> Pool<T> {
         taken.lend()
     }
 
-    /// Lends a message to be filled in place and then [shared](Loan::share). It holds what the last
-    /// loaned message in its slot was left with, or else `default()`: buffers keep their capacity,
-    /// and nothing is allocated in the steady state. Makes room if there is none.
+    /// Lends a message to be filled in place and then [shared](Loan::share). It holds the last
+    /// loaned message of its slot, or else `default()`: buffers keep their capacity, and nothing is
+    /// allocated in the steady state. Makes room if there is none.
     ///
     /// # Panics
     /// If 2^24 messages of this pool are in use.
@@ -188,7 +167,7 @@ impl<T> Pool<T> {
         let slot = self.slots().try_take()?;
         Self::lend(slot, |cell| {
             let message = Box::into_raw(default()?);
-            // SAFETY: the message moves from the box to the cell. What is left of the box is its
+            // SAFETY: the message moves from the box to the cell. The rest of the box is its
             // memory: `ManuallyDrop` has the layout of its content.
             unsafe {
                 ptr::copy_nonoverlapping(message, cell.as_mut_ptr(), 1);
@@ -235,58 +214,6 @@ impl<T> Pool<T> {
         slot.index
     }
 
-    /// Returns the index as [`release`](Self::release) does; any thread may
-    /// [`try_share`](Self::try_share) the message with it.
-    #[inline]
-    pub(crate) fn offer(&self, message: Shared<T>) -> u32 {
-        let slot = message.slot;
-        let index = self.release(message);
-        // SAFETY: the reference that `index` stands for keeps the slot valid.
-        let references = unsafe { &slot.as_ref().references };
-        // "pool.sole": only a holder raises a count that is not `OFFERED`, so a 1 is ours to
-        // change.
-        if references.load(order!(Relaxed, "pool.sole")) == 1 {
-            // "pool.offer": takes the place of "pool.init", and pairs with "pool.share" likewise.
-            references.store(OFFERED | 1, order!(Release, "pool.offer"));
-        } else {
-            // "pool.mark": an exchange, so that "pool.share" reads on from "pool.init".
-            references.fetch_or(OFFERED, order!(Relaxed, "pool.mark"));
-        }
-        index
-    }
-
-    /// A reference to the message in slot `index`, if that one is on offer.
-    ///
-    /// It may be another message than the caller expects, if the expected one is gone and its slot
-    /// was filled anew. All that happened before that is visible to the caller then, also if there
-    /// is nothing on offer; so it can find out by looking once more where it found the index.
-    ///
-    /// # Safety
-    /// `index` came from `offer` on this pool, and that happened before this call.
-    #[inline]
-    pub(crate) unsafe fn try_share(&self, index: u32) -> Option<Shared<T>> {
-        let slot = self.slots().slot(index);
-        // SAFETY: slots live as long as the pool.
-        let references = unsafe { &slot.as_ref().references };
-        let mut seen = OFFERED | 1; // a guess that saves a look: one ring, no reader
-        loop {
-            // "pool.share" and "pool.gone": pair with "pool.offer", "pool.init" and "pool.drop".
-            let raised = references.compare_exchange_weak(
-                seen,
-                seen + 1,
-                order!(Acquire, "pool.share"),
-                order!(Acquire, "pool.gone"),
-            );
-            match raised {
-                Ok(_) => return Some(Shared { slot }),
-                Err(found) if found <= OFFERED => return None,
-                Err(found) => seen = found,
-            }
-            let is_countable = seen & HOLDERS < HOLDERS - (1 << 16);
-            assert!(is_countable, "too many references to one message");
-        }
-    }
-
     /// Slot `index`, for a holder that remembers the pool's `first` slot, which is used with this
     /// pool only, and empty at first.
     #[inline]
@@ -305,7 +232,7 @@ impl<T> Pool<T> {
     }
 }
 
-/// A slot whose index came from [`Pool::release`].
+/// A slot with an index from [`Pool::release`].
 pub(crate) struct Released<T>(NonNull<Slot<T>>);
 
 impl<T> Released<T> {
@@ -328,7 +255,7 @@ impl<T> Released<T> {
 
 /// A message in a pool's slot, shared by reference count like an `Arc`.
 ///
-/// Dropping the last one drops the message and returns the slot, even if the pool itself is gone.
+/// Dropping the last one drops the message and returns the slot, even after the drop of the pool.
 pub struct Shared<T> {
     slot: NonNull<Slot<T>>,
 }
@@ -383,8 +310,7 @@ impl<T> Drop for Shared<T> {
         // "pool.drop": releases this holder's reads to the holder that drops the message, which
         // acquires them by the load below (a load instead of a fence: ThreadSanitizer sees it).
         // "pool.alone": a sole holder needs no count. This holds because a reference only ever
-        // comes from an existing one: only a holder can raise the count of a message, unless it is
-        // `OFFERED`, and then the count is not 1.
+        // comes from an existing one: only a holder can raise the count of a message.
         if slot.references.load(order!(Acquire, "pool.alone")) != 1 {
             let before = slot.references.fetch_sub(1, order!(Release, "pool.drop"));
             if before & HOLDERS != 1 {
@@ -480,9 +406,9 @@ impl<T> Slot<T> {
     /// Starts the count of a message's references. The caller owns the slot.
     #[inline]
     fn count_first(&self) {
-        // "pool.init": pairs with "pool.share" and "pool.gone". A thread that learns of the
-        // message from a queue needs nothing from here: the queue releases the index.
-        self.references.store(1, order!(Release, "pool.init"));
+        // "pool.init": nothing to release: a thread learns of the message from a queue, which
+        // releases the index.
+        self.references.store(1, order!(Relaxed, "pool.init"));
     }
 
     /// Drops the message that was kept for a loan. The caller owns the slot.
@@ -503,170 +429,4 @@ impl<T: std::fmt::Debug> std::fmt::Debug for Shared<T> {
 }
 
 #[cfg(all(test, not(ringbuf_loom)))]
-mod tests {
-    use super::*;
-    use crate::slots::{FIRST_SEGMENT, NEAR};
-
-    #[test]
-    fn slots_are_reused_and_growth_stops() {
-        let pool = Pool::new();
-        for n in 0..1000 {
-            let held = [pool.insert(n), pool.insert(n + 1), pool.insert(n + 2)];
-            assert_eq!(*held[1].clone(), n + 1);
-        }
-        assert_eq!(pool.capacity(), FIRST_SEGMENT);
-        pool.reserve(30);
-        assert_eq!(pool.capacity(), 60);
-    }
-
-    #[test]
-    fn loan_keeps_its_content_until_the_next_loan_of_its_slot() {
-        let witness = Arc::new(());
-        let pool = Pool::new();
-        let mut loan = pool.loan(Vec::new);
-        loan.extend([witness.clone(), witness.clone()]);
-        let buffer = loan.as_ptr();
-        let shared = loan.share();
-        drop((shared.clone(), shared));
-        (1..NEAR).for_each(|_| assert!(pool.loan(Vec::new).is_empty()));
-        let loan = pool.loan(Vec::new);
-        assert_eq!((loan.as_ptr(), loan.len()), (buffer, 2), "kept");
-        drop(loan);
-        (0..NEAR).for_each(|_| drop(pool.insert(vec![witness.clone()])));
-        assert_eq!(
-            Arc::strong_count(&witness),
-            1,
-            "an inserted message is dropped, and what it met"
-        );
-        assert!(pool.loan(Vec::new).is_empty());
-    }
-
-    #[test]
-    fn kept_messages_are_dropped_with_the_pool() {
-        let witness = Arc::new(());
-        let pool = Pool::new();
-        drop(pool.loan(|| witness.clone()));
-        assert_eq!(Arc::strong_count(&witness), 2);
-        drop(pool);
-        assert_eq!(Arc::strong_count(&witness), 1);
-    }
-
-    #[test]
-    fn panicking_default_leaves_the_slot_free() {
-        let pool = Pool::<u32>::new();
-        for _ in 0..3 * FIRST_SEGMENT {
-            let loan = || pool.loan(|| panic!("no default"));
-            assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(loan)).is_err());
-        }
-        assert_eq!(pool.capacity(), FIRST_SEGMENT);
-    }
-
-    #[test]
-    fn full_pool_hands_messages_back_and_does_not_grow() {
-        let witness = Arc::new(());
-        let pool = Pool::new();
-        pool.reserve(5);
-        assert_eq!(pool.capacity(), 12);
-        let mut held: Vec<_> =
-            (0..12).map(|_| pool.try_insert(witness.clone()).unwrap().share()).collect();
-        for _ in 0..3 {
-            assert!(pool.try_insert(witness.clone()).is_err());
-            assert!(pool.try_loan(|| witness.clone()).is_none());
-            assert!(pool.try_loan_boxed(|| Some(Box::new(witness.clone()))).is_none());
-            assert_eq!((pool.capacity(), Arc::strong_count(&witness)), (12, 13));
-            held.pop();
-            held.push(pool.try_insert(witness.clone()).unwrap().share());
-        }
-    }
-
-    #[test]
-    fn message_that_is_moved_out_is_not_kept() {
-        let (witness, pool) = (Arc::new(()), Pool::new());
-        for _ in 0..3 * FIRST_SEGMENT {
-            let inner = pool.loan(|| witness.clone()).into_inner();
-            assert_eq!(Arc::strong_count(&witness), 2);
-            let moved = pool.insert(inner);
-            assert_eq!(Arc::strong_count(&witness), 2);
-            drop(moved);
-            assert_eq!(Arc::strong_count(&witness), 1);
-        }
-        assert_eq!(pool.capacity(), FIRST_SEGMENT);
-    }
-
-    #[test]
-    fn boxed_default_is_moved_once_and_kept() {
-        let witness = Arc::new(());
-        let pool = Pool::new();
-        pool.reserve(1);
-        let mut loan = pool.try_loan_boxed(|| Some(Box::new((1, witness.clone())))).unwrap();
-        (*loan).0 = 2;
-        drop(loan.share());
-        assert_eq!(Arc::strong_count(&witness), 2, "kept");
-        (1..NEAR).for_each(|_| assert!(pool.try_loan_boxed(|| None).is_none()));
-        assert_eq!((*pool.try_loan_boxed(|| unreachable!("there is one")).unwrap()).0, 2);
-        drop(pool);
-        assert_eq!(Arc::strong_count(&witness), 1);
-    }
-
-    /// A thread with less stack than a message is large.
-    #[test]
-    fn large_messages_need_stack_only_where_they_are_made() {
-        const BYTES: usize = 8 << 20;
-        let fill = || {
-            let pool = Pool::<[u8; BYTES]>::new();
-            pool.reserve(5);
-            let zeroed = || vec![0; BYTES].into_boxed_slice().try_into().ok();
-            let mut loan = pool.try_loan_boxed(zeroed).unwrap();
-            loan[BYTES - 1] = 7;
-            let shared = loan.share();
-            assert_eq!(shared.clone()[BYTES - 1], 7);
-        };
-        let thread = std::thread::Builder::new().stack_size(1 << 20).spawn(fill);
-        thread.unwrap().join().unwrap();
-    }
-
-    #[test]
-    fn messages_outlive_their_pool() {
-        let witness = Arc::new(());
-        let pool = Pool::new();
-        let kept: Vec<_> = (0..9).map(|_| pool.insert(witness.clone())).collect();
-        drop(pool);
-        assert_eq!(Arc::strong_count(&witness), 10);
-        drop(kept);
-        assert_eq!(Arc::strong_count(&witness), 1);
-    }
-
-    #[test]
-    fn panicking_drop_returns_the_slot() {
-        struct Bomb;
-        impl Drop for Bomb {
-            fn drop(&mut self) {
-                panic!("a message that cannot be dropped");
-            }
-        }
-        let pool = Pool::new();
-        for _ in 0..3 * FIRST_SEGMENT {
-            let bomb = pool.insert(Bomb);
-            let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(bomb)));
-            assert!(result.is_err());
-        }
-        assert_eq!(pool.capacity(), FIRST_SEGMENT);
-    }
-
-    #[test]
-    fn clone_beyond_the_maximum_panics_and_is_not_counted() {
-        let pool = Pool::new();
-        let message = pool.insert(1);
-        // SAFETY: the message keeps its slot alive.
-        let references = || unsafe { &message.slot.as_ref().references };
-        for base in [0, OFFERED] {
-            references().store(base | (HOLDERS / 2 + 1), crate::sync::Ordering::Relaxed);
-            for _ in 0..3 {
-                let clone = std::panic::AssertUnwindSafe(|| message.clone());
-                assert!(std::panic::catch_unwind(clone).is_err());
-            }
-            let count = references().swap(1, crate::sync::Ordering::Relaxed);
-            assert_eq!(count, base | (HOLDERS / 2 + 1));
-        }
-    }
-}
+mod tests;

@@ -3,14 +3,30 @@
 //! A producer writes sequence and token into the next free entry with a single
 //! compare-and-exchange, and only then moves the tail, which is a mere hint. Vyukov's bounded queue
 //! and its many descendants first claim a position and then fill it; a producer that is pre-empted
-//! in between stops the consumer. Here that moment does not exist: whatever is in the ring is
+//! in between stops the consumer. Here that moment does not exist: every entry in the ring is
 //! complete, and a producer that stalls anywhere delays no other thread.
 //!
+//! # Entries
+//! An entry is one atomic `Word`: the sequence that wrote it, and the value that it wrote.
+//!
+//! | bits   | field    | meaning |
+//! |--------|----------|---------|
+//! | 63..24 | sequence | low 40 bits of the position in the stream that last used the entry |
+//! | 23..0  | value    | the 24-bit value, or `EMPTY` once it has been consumed |
+//!
+//! Because sequence and value change together in one compare-and-exchange, an item is either not in
+//! the ring or completely in it. The sequence also makes the exchange safe against ABA: it would
+//! take a thread that sleeps through exactly 2^40 pushes to be fooled.
+//!
+//! [Keep-last queues](crate::keep_last) have the same entries. A publisher writes to an entry of a
+//! queue, and then to one of the ready ring of its event loop; the worker reads them in the
+//! opposite order. On one [`EntryLine`], both cross to the other core at once.
+//!
 //! # Growth
-//! [`Producer::reserve`] closes a ring at its end and goes on in a larger one: it exchanges the
+//! [`Producer::reserve`] closes a ring at its end and continues in a larger one: it exchanges the
 //! word of the next free entry for one that says so. A producer finds that its exchange fails
-//! there, and the consumer finds no token there; both then follow. Positions in the stream go on,
-//! and old handles keep working.
+//! there, and the consumer finds no token there; both then follow. Positions in the stream
+//! continue, and old handles keep working.
 //!
 //! # Progress
 //! * [`Producer::push`]: lock-free. A retry means that another producer's push succeeded, or that
@@ -21,12 +37,10 @@
 //! Tokens come out in the order of their successful exchanges, hence each producer's own tokens in
 //! the order it pushed them.
 
-use crate::entry_line::Entries;
-#[cfg(feature = "std")]
-use crate::entry_line::EntryLine;
 use crate::sync::{Arc, AtomicPtr, AtomicU64, order, step, total_order};
-use crate::word::{EMPTY, MAX_VALUE, Word};
-use core::ptr;
+use alloc::boxed::Box;
+use core::ops::Deref;
+use core::ptr::{self, NonNull};
 use crossbeam_utils::CachePadded;
 
 /// The largest token.
@@ -53,7 +67,7 @@ pub fn ring(capacity: usize) -> (Producer, Consumer) {
     ring_at(capacity, 0)
 }
 
-/// Creates a [`ring`] whose stream starts at `origin`, so that tests reach every wrap-around.
+/// Creates a [`ring`] with a stream that starts at `origin`, so that tests reach every wrap-around.
 pub(crate) fn ring_at(capacity: usize, origin: u64) -> (Producer, Consumer) {
     assert_capacity(capacity);
     let capacity = capacity.next_power_of_two();
@@ -74,7 +88,7 @@ fn assert_capacity(capacity: usize) {
     assert!(capacity > 0 && capacity <= CAPACITY_MAX, "a ready ring holds 1 to 2^24 tokens");
 }
 
-/// Creates a ring with these entries, whose number is a power of two.
+/// Creates a ring with these entries; their number is a power of two.
 fn ring_in(entries: Entries, origin: u64) -> (Producer, Consumer) {
     let ring = Arc::new(Ring::new(entries, origin));
     (Producer { ring: ring.clone() }, Consumer { ring, head: origin })
@@ -85,7 +99,7 @@ struct Ring {
     /// Where a producer starts to look for a free entry: at or before the true end of the stream.
     tail: CachePadded<AtomicU64>,
     entries: Entries,
-    /// The ring in which the stream goes on: from an `Arc`, null before the ring is closed.
+    /// The ring in which the stream continues: from an `Arc`, null before the ring is closed.
     next: AtomicPtr<Ring>,
 }
 
@@ -116,7 +130,7 @@ impl Ring {
     }
 
     /// Exchanges the word of the next free entry for that of its position. An error is a position
-    /// whose entry is not free, because the ring is full, or closed there.
+    /// with an entry that is not free, because the ring is full, or closed there.
     #[inline]
     fn append(&self, mut word: impl FnMut(u64) -> Word) -> Result<u64, u64> {
         // "ready.hint": pairs with "ready.publish". A thread that publishes a position has seen the
@@ -192,8 +206,8 @@ impl Ring {
         unsafe { next.as_ref() }
     }
 
-    /// Closes the ring at its end, and lets the stream go on in one of `capacity`, a power of two.
-    /// Returns false, and does nothing, if the ring is full. Calls must not overlap.
+    /// Closes the ring at its end, and lets the stream continue in one of `capacity`, a power of
+    /// two. Returns false, and does nothing, if the ring is full. Calls must not overlap.
     fn close(&self, capacity: usize) -> bool {
         let larger = Ring::new(Entries::new(capacity), 0);
         let next = Arc::into_raw(Arc::new(larger)).cast_mut();
@@ -292,7 +306,7 @@ impl Producer {
         capacity <= last.entries.len() || last.close(capacity.next_power_of_two())
     }
 
-    /// The ring in which the stream goes on, for the caller of [`reserve`](Self::reserve).
+    /// The ring in which the stream continues, for the caller of [`reserve`](Self::reserve).
     fn last(&self) -> &Ring {
         let mut last = &*self.ring;
         while let Some(next) = last.next() {
@@ -346,7 +360,7 @@ impl Consumer {
         Some(found.value())
     }
 
-    /// Goes on in the next ring. The caller has acquired that this one is closed here.
+    /// Continues in the next ring. The caller has acquired that this one is closed here.
     #[cold]
     fn pop_beyond(&mut self) -> Option<u32> {
         let next: *const Ring = self.ring.next().expect("a closed ring has a next one");
@@ -410,212 +424,149 @@ impl Consumer {
     }
 }
 
-#[cfg(all(test, not(ringbuf_loom)))]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use std::collections::VecDeque;
+/// The largest value an entry can carry.
+pub(crate) const MAX_VALUE: u32 = EMPTY - 1;
 
-    #[test]
-    fn full_ring_hands_the_token_back() {
-        let (producer, mut consumer) = ring(2);
-        producer.push(1).unwrap();
-        producer.push(2).unwrap();
-        assert_eq!(producer.push(3), Err(Full(3)));
-        assert_eq!(consumer.pop(), Some(1));
-        producer.push(3).unwrap();
-        assert_eq!([consumer.pop(), consumer.pop(), consumer.pop()], [Some(2), Some(3), None]);
+/// The value of an entry that holds nothing.
+pub(crate) const EMPTY: u32 = (1 << VALUE_BITS) - 1;
+
+const VALUE_BITS: u32 = 24;
+
+/// An entry's content; see the module's table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Word(u64);
+
+impl Word {
+    #[inline]
+    pub(crate) const fn new(sequence: u64, value: u32) -> Self {
+        debug_assert!(value <= EMPTY);
+        Self(sequence << VALUE_BITS | value as u64)
     }
 
-    #[test]
-    fn stale_hint_is_repaired_from_the_entries() {
-        let (producer, mut consumer) = ring(4);
-        for token in 0..103 {
-            producer.push(token).unwrap();
-            assert_eq!(consumer.pop(), Some(token));
-            producer.ring.tail.store(u64::from(token) / 2, crate::sync::Ordering::Relaxed);
+    #[inline]
+    pub(crate) const fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    #[inline]
+    pub(crate) const fn bits(self) -> u64 {
+        self.0
+    }
+
+    #[inline]
+    pub(crate) const fn value(self) -> u32 {
+        self.0 as u32 & EMPTY
+    }
+
+    /// The stored sequence itself, for a word with a change counter as its sequence.
+    #[cfg(feature = "std")]
+    #[inline]
+    pub(crate) const fn tag(self) -> u64 {
+        self.0 >> VALUE_BITS
+    }
+
+    #[cfg(feature = "std")]
+    #[inline]
+    pub(crate) const fn is_empty(self) -> bool {
+        self.value() == EMPTY
+    }
+
+    /// The same entry after its value was taken out.
+    #[inline]
+    pub(crate) const fn emptied(self) -> Self {
+        Self(self.0 | EMPTY as u64)
+    }
+
+    /// How many positions this entry's sequence lies ahead of `position`, modulo 2^40.
+    #[inline]
+    pub(crate) const fn ahead_of(self, position: u64) -> i64 {
+        let difference = (self.0 & !(EMPTY as u64)).wrapping_sub(position << VALUE_BITS);
+        difference as i64 >> VALUE_BITS
+    }
+}
+
+/// The number of entries of each of the two.
+const ENTRIES: usize = 4;
+
+/// Memory for the entries of one queue and one ready ring, of up to four items each.
+#[derive(Clone, Debug)]
+#[cfg_attr(not(feature = "std"), expect(dead_code, reason = "needs a queue"))]
+pub struct EntryLine(Arc<CachePadded<Line>>);
+
+#[derive(Debug)]
+#[cfg_attr(not(feature = "std"), expect(dead_code, reason = "a queue makes it, and needs `std`"))]
+struct Line {
+    queue: [AtomicU64; ENTRIES],
+    ready: [AtomicU64; ENTRIES],
+}
+
+impl EntryLine {
+    #[cfg(feature = "std")]
+    pub(crate) fn new() -> Self {
+        let zeros = || core::array::from_fn(|_| AtomicU64::new(0));
+        Self(Arc::new(CachePadded::new(Line { queue: zeros(), ready: zeros() })))
+    }
+}
+
+/// The entries of a queue or ring: on a line, or in separate memory if they are too many.
+#[derive(Debug)]
+pub(crate) struct Entries {
+    entries: NonNull<[AtomicU64]>,
+    /// The line on which they are; `None` if they are in a box.
+    line: Option<EntryLine>,
+}
+
+// SAFETY: all of it is atomic, and it keeps the memory that it points to.
+unsafe impl Send for Entries {}
+// SAFETY: as above.
+unsafe impl Sync for Entries {}
+
+impl Entries {
+    /// Allocates `length` entries.
+    pub(crate) fn new(length: usize) -> Self {
+        let entries: Box<[_]> = (0..length).map(|_| AtomicU64::new(0)).collect();
+        // SAFETY: a box is not null.
+        let entries = unsafe { NonNull::new_unchecked(Box::into_raw(entries)) };
+        Self { entries, line: None }
+    }
+
+    /// Returns `length` entries for a queue, on `line` if they fit there.
+    #[cfg(feature = "std")]
+    pub(crate) fn of_queue(line: &EntryLine, length: usize) -> Self {
+        match line.0.queue.get(..length) {
+            Some(entries) => Self { entries: NonNull::from(entries), line: Some(line.clone()) },
+            None => Self::new(length),
         }
     }
 
-    #[test]
-    fn threads_lose_no_token_and_keep_the_order_of_each_producer() {
-        const PRODUCERS: u32 = 3;
-        const EACH: u32 = 20_000;
-        let (producer, mut consumer) = ring(64);
-        std::thread::scope(|scope| {
-            for id in 0..PRODUCERS {
-                let producer = producer.clone();
-                scope.spawn(move || {
-                    for n in 0..EACH {
-                        while producer.push(id * EACH + n).is_err() {
-                            std::thread::yield_now();
-                        }
-                    }
-                });
-            }
-            let mut next = [0; PRODUCERS as usize];
-            let mut left = PRODUCERS * EACH;
-            while left > 0 {
-                let Some(token) = consumer.pop() else {
-                    std::thread::yield_now();
-                    continue;
-                };
-                let (id, n) = (token / EACH, token % EACH);
-                assert_eq!(next[id as usize], n, "producer {id}");
-                next[id as usize] += 1;
-                left -= 1;
-            }
-        });
-        assert_eq!(consumer.pop(), None);
-    }
-
-    /// The messages are plain memory, so that ThreadSanitizer notices if only luck makes
-    /// them visible: `scripts/test-tsan` reports a race here when "ready.commit" is relaxed.
-    #[test]
-    fn message_is_visible_to_the_thread_that_pops_its_token() {
-        const EACH: u64 = 2_000;
-        let pool = crate::pool::Pool::new();
-        let (producer, mut consumer) = ring(8);
-        std::thread::scope(|scope| {
-            for id in 0..3 {
-                let (producer, pool) = (producer.clone(), pool.clone());
-                scope.spawn(move || {
-                    for n in 0..EACH {
-                        let token = pool.release(pool.insert(id * EACH + n));
-                        while producer.push(token).is_err() {
-                            std::thread::yield_now();
-                        }
-                    }
-                });
-            }
-            let mut sum = 0;
-            for _ in 0..3 * EACH {
-                let token = loop {
-                    match consumer.pop() {
-                        Some(token) => break token,
-                        None => std::thread::yield_now(),
-                    }
-                };
-                // SAFETY: a producer released this index before its push, and it is popped once.
-                sum += *unsafe { pool.adopt(token) };
-            }
-            assert_eq!(sum, (0..3 * EACH).sum());
-        });
-    }
-
-    #[test]
-    fn threads_keep_the_order_of_each_producer_while_the_ring_grows() {
-        const PRODUCERS: u32 = 3;
-        const EACH: u32 = 20_000;
-        let (producer, mut consumer) = ring(2);
-        std::thread::scope(|scope| {
-            for id in 0..PRODUCERS {
-                let producer = producer.clone();
-                scope.spawn(move || {
-                    for n in 0..EACH {
-                        while producer.push(id * EACH + n).is_err() {
-                            std::thread::yield_now();
-                        }
-                    }
-                });
-            }
-            scope.spawn(move || {
-                for capacity in (2..12).map(|n| 1 << n) {
-                    while !producer.reserve(capacity) {
-                        std::thread::yield_now();
-                    }
-                }
-            });
-            let mut next = [0; PRODUCERS as usize];
-            for _ in 0..PRODUCERS * EACH {
-                let token = loop {
-                    match consumer.pop() {
-                        Some(token) => break token,
-                        None => std::thread::yield_now(),
-                    }
-                };
-                let (id, n) = (token / EACH, token % EACH);
-                assert_eq!(next[id as usize], n, "producer {id}");
-                next[id as usize] += 1;
-            }
-        });
-        assert_eq!(consumer.pop(), None);
-    }
-
-    #[test]
-    fn rings_that_were_left_are_freed() {
-        let (producer, mut consumer) = ring(1);
-        let first = Arc::downgrade(&producer.ring);
-        assert!(producer.reserve(2) && producer.reserve(4));
-        let newest = producer.newest();
-        let second = Arc::as_ptr(&newest.ring);
-        drop(producer);
-        assert!(first.upgrade().is_some(), "the consumer is still there");
-        assert_eq!(consumer.pop(), None);
-        assert!(first.upgrade().is_none());
-        newest.push(1).unwrap();
-        assert_eq!((consumer.pop(), Arc::as_ptr(&consumer.ring)), (Some(1), second));
-    }
-
-    #[derive(Clone, Copy, Debug)]
-    enum Action {
-        Push,
-        Pop,
-        Grow,
-        Clone,
-    }
-
-    proptest! {
-        #[test]
-        fn behaves_like_a_bounded_deque(
-            capacity in 1usize..9,
-            origin in prop_oneof![Just(0), Just((1u64 << 40) - 3), Just(u64::MAX / 2 - 2)],
-            actions in proptest::collection::vec(
-                prop_oneof![
-                    20 => Just(Action::Push),
-                    20 => Just(Action::Pop),
-                    2 => Just(Action::Grow),
-                    1 => Just(Action::Clone),
-                ],
-                0..300,
-            ),
-        ) {
-            let (producer, mut consumer) = ring_at(capacity, origin);
-            let mut capacity = capacity.next_power_of_two();
-            let mut producers = vec![producer];
-            let (mut model, mut seen) = (VecDeque::new(), origin);
-            // Tokens from before the ring grew take no place in the larger one.
-            let mut pushed = 0;
-            for (n, action) in actions.into_iter().enumerate() {
-                let producer = &producers[n % producers.len()];
-                match action {
-                    Action::Push => {
-                        let expected = pushed.min(model.len()) < capacity;
-                        prop_assert_eq!(producer.push(n as u32).is_ok(), expected);
-                        if expected {
-                            model.push_back(n as u32);
-                            pushed += 1;
-                        }
-                    }
-                    Action::Pop => prop_assert_eq!(consumer.pop(), model.pop_front()),
-                    Action::Grow if capacity < 1 << 12 => {
-                        let is_full = pushed.min(model.len()) == capacity;
-                        prop_assert_eq!(producers[0].reserve(2 * capacity), !is_full);
-                        if !is_full {
-                            (capacity, pushed) = (2 * capacity, 0);
-                        }
-                    }
-                    Action::Grow | Action::Clone => producers.push(producers[0].newest()),
-                }
-                prop_assert_eq!(producers[0].capacity(), capacity);
-                prop_assert_eq!(consumer.is_empty(), model.is_empty());
-                prop_assert_eq!(consumer.len(), model.len());
-                if n % 3 == 0 {
-                    seen = consumer.end_after(seen);
-                    let end = consumer.head().wrapping_add(model.len() as u64);
-                    prop_assert_eq!(seen, end);
-                }
-            }
+    /// Returns `length` entries for a ready ring, on `line` if they fit there.
+    #[cfg(feature = "std")]
+    pub(crate) fn of_ring(line: &EntryLine, length: usize) -> Self {
+        match line.0.ready.get(..length) {
+            Some(entries) => Self { entries: NonNull::from(entries), line: Some(line.clone()) },
+            None => Self::new(length),
         }
     }
 }
+
+impl Deref for Entries {
+    type Target = [AtomicU64];
+
+    #[inline]
+    fn deref(&self) -> &[AtomicU64] {
+        // SAFETY: the line or this keeps the memory.
+        unsafe { self.entries.as_ref() }
+    }
+}
+
+impl Drop for Entries {
+    fn drop(&mut self) {
+        if self.line.is_none() {
+            // SAFETY: they came from a box, and nothing else frees them.
+            drop(unsafe { Box::from_raw(self.entries.as_ptr()) });
+        }
+    }
+}
+
+#[cfg(all(test, not(ringbuf_loom)))]
+mod tests;

@@ -25,7 +25,7 @@ use std::time::Duration;
 
 const SLEEPING: u64 = 1 << 63;
 const SUMMARY_BITS: usize = 63;
-/// The number of loops with a bit of their own in a set that is created for no more than these.
+/// The number of loops with a separate bit in a set that is created for no more than these.
 const DIRECT_MIN: usize = 31;
 
 /// The ready loops of one worker: marked by any thread, searched, cleared and slept on by the
@@ -33,8 +33,8 @@ const DIRECT_MIN: usize = 31;
 #[derive(Debug)]
 pub struct ReadySet {
     summary: CachePadded<AtomicU64>,
-    /// The loops below this number have a bit of their own in the summary. Bit `direct + n` stands
-    /// for group `n` of the leaves.
+    /// The loops below this number have a separate bit in the summary. Bit `direct + n` stands for
+    /// group `n` of the leaves.
     direct: usize,
     /// The bits of the summary from `direct` on.
     groups: u64,
@@ -84,8 +84,8 @@ impl ReadySet {
         let bit = if index < self.direct { index } else { self.mark_leaf(index) };
         // "ready_set.mark": pairs with "ready_set.next", "ready_set.clear" and
         // "ready_set.group_clear": either this comes first, and the worker that clears the bit then
-        // sees what the marker pushed before, or the bit is set afterwards. Acquires from
-        // "ready_set.register" which thread it is that sleeps.
+        // sees the events that the marker pushed before, or the bit is set afterwards. Acquires
+        // from "ready_set.register" which thread it is that sleeps.
         self.summary.fetch_or(1 << bit, order!(AcqRel, "ready_set.mark")) & SLEEPING != 0
     }
 
@@ -100,7 +100,7 @@ impl ReadySet {
     }
 
     /// Whether `index` is marked, and the worker does not sleep: then a [`mark`](Self::mark) would
-    /// change nothing. Always false for a loop without a bit of its own in the summary.
+    /// change nothing. Always false for a loop without a separate bit in the summary.
     #[inline]
     pub(crate) fn is_marked_awake(&self, index: usize) -> bool {
         // "ready_set.glance": in the total order for the sake of `Announcer::try_announce`.
@@ -108,12 +108,12 @@ impl ReadySet {
         index < self.direct && summary & (SLEEPING | 1 << index) == 1 << index
     }
 
-    /// Wakes the worker whatever it does: a sleeping one looks again, one that is about to park
-    /// does not.
+    /// Wakes the worker in any state: a sleeping one looks again, one that is about to park does
+    /// not.
     #[cold]
     pub fn wake(&self) {
         // "ready_set.wake": pairs with "ready_set.register". Either this comes first, and the
-        // worker sees what the caller did before, or the worker's thread is seen here.
+        // worker sees the earlier work of the caller, or the worker's thread is seen here.
         self.summary.fetch_or(0, order!(AcqRel, "ready_set.wake"));
         self.sleeper.wake();
     }
@@ -121,11 +121,11 @@ impl ReadySet {
     /// Whether no loop is ready.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        // "ready_set.peek": a hint for spinning; what follows acquires.
+        // "ready_set.peek": a hint for spinning; the next look acquires.
         self.summary.load(order!(Relaxed, "ready_set.peek")) & !SLEEPING == 0
     }
 
-    /// The one loop that is marked, if it is the only one and has a bit of its own in the summary.
+    /// The one loop that is marked, if it is the only one and has a separate bit in the summary.
     #[inline]
     pub(crate) fn only(&self) -> Option<usize> {
         // A hint, like the look of `is_empty`.
@@ -134,9 +134,10 @@ impl ReadySet {
         is_one.then(|| summary.trailing_zeros() as usize)
     }
 
-    /// The first ready loop at or after `start`, else the first from the beginning. What its marker
-    /// did before is visible to the caller. Only the worker asks. Takes a constant number of steps
-    /// for up to 4,000 loops, then a few more; a few more also among loops that were added.
+    /// The first ready loop at or after `start`, else the first from the beginning. The earlier
+    /// work of its marker is visible to the caller. Only the worker asks. Takes a constant number
+    /// of steps for up to 4,000 loops, then a few more; a few more also among loops that were
+    /// added.
     #[inline]
     pub fn next(&self, start: usize) -> Option<usize> {
         let summary = self.summary.load(order!(Acquire, "ready_set.next")) & !SLEEPING;
@@ -226,7 +227,7 @@ impl ReadySet {
     }
 
     /// Makes the calling thread the one that [`mark`](Self::mark) wakes. Call before sleeping.
-    /// Lock-free; keeps some 32 bytes for each different thread.
+    /// Lock-free.
     pub fn register_sleeper(&self) {
         self.sleeper.register();
         // "ready_set.register": pairs with "ready_set.mark" and "ready_set.wake".
@@ -307,125 +308,4 @@ fn cyclic_bit(word: u64, start: usize) -> usize {
 }
 
 #[cfg(all(test, not(ringbuf_loom)))]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use std::collections::BTreeSet;
-
-    #[derive(Clone, Debug)]
-    enum Action {
-        Mark(usize),
-        Clear(usize),
-        Grow(usize),
-    }
-
-    fn action() -> impl Strategy<Value = Action> {
-        prop_oneof![
-            8 => any::<usize>().prop_map(Action::Mark),
-            8 => any::<usize>().prop_map(Action::Clear),
-            1 => (1usize..3000).prop_map(Action::Grow),
-        ]
-    }
-
-    proptest! {
-        #[test]
-        fn finds_what_a_sorted_set_finds(
-            initial in prop_oneof![1usize..66, 64usize..300, 4000usize..9000],
-            actions in proptest::collection::vec(action(), 1..200),
-            every in 1usize..9,
-        ) {
-            let set = ReadySet::new(initial);
-            let (mut loops, mut model) = (initial, BTreeSet::new());
-            let mut members = Members::default();
-            (0..loops).step_by(every).for_each(|index| members.insert(index));
-            for action in actions {
-                let index = match action {
-                    Action::Mark(index) => {
-                        set.mark(index % loops);
-                        model.insert(index % loops);
-                        index % loops
-                    }
-                    Action::Clear(index) => {
-                        // One that is marked, in most cases.
-                        let marked = model.range(index % loops..).next().copied();
-                        set.clear(marked.unwrap_or(index % loops));
-                        model.remove(&marked.unwrap_or(index % loops));
-                        index % loops
-                    }
-                    Action::Grow(by) => {
-                        set.reserve(loops + by);
-                        let added = loops..loops + by;
-                        added.step_by(every).for_each(|index| members.insert(index));
-                        loops += by;
-                        loops - 1
-                    }
-                };
-                let start = (index * 7 + 3) % (loops + 1);
-                let mut found = model.range(start..).chain(&model).copied();
-                prop_assert_eq!(set.next(start), found.clone().next());
-                let member = found.find(|index| members.contains(*index));
-                prop_assert_eq!(set.next_in(start, &members), member);
-                prop_assert_eq!(set.is_empty(), model.is_empty());
-                let only = model.first().filter(|first| model.len() == 1 && **first < set.direct);
-                prop_assert_eq!(set.only(), only.copied());
-                let is_direct = index < set.direct;
-                prop_assert_eq!(set.is_marked_awake(index), is_direct && model.contains(&index));
-            }
-            while let Some(index) = set.next(0) {
-                prop_assert!(model.remove(&index));
-                set.clear(index);
-            }
-            prop_assert!(model.is_empty() && set.is_empty());
-        }
-
-        #[test]
-        fn members_are_as_in_a_sorted_set(
-            actions in proptest::collection::vec((any::<bool>(), 0usize..300), 1..100),
-        ) {
-            let (mut members, mut model) = (Members::default(), BTreeSet::new());
-            for (insert, index) in actions {
-                if insert {
-                    members.insert(index);
-                    model.insert(index);
-                } else {
-                    prop_assert_eq!(members.remove(index), model.remove(&index));
-                }
-                prop_assert!(members.iter().eq(model.iter().copied()));
-                prop_assert_eq!(members.is_empty(), model.is_empty());
-            }
-        }
-    }
-
-    #[test]
-    fn set_of_62_loops_has_a_bit_for_each_beside_those_that_are_added() {
-        let set = ReadySet::new(62);
-        set.reserve(20_000);
-        [61, 62, 63, 64, 19_999].iter().for_each(|index| set.mark(*index));
-        assert!(set.is_marked_awake(61) && !set.is_marked_awake(62));
-        let mut found = Vec::new();
-        while let Some(index) = set.next(0) {
-            found.push(index);
-            set.clear(index);
-        }
-        assert_eq!(found, [61, 62, 63, 64, 19_999]);
-        assert!(set.is_empty());
-    }
-
-    #[test]
-    fn a_mark_wakes_a_sleeping_worker() {
-        let set = ReadySet::new(3);
-        std::thread::scope(|scope| {
-            let worker = scope.spawn(|| {
-                set.register_sleeper();
-                loop {
-                    if let Some(index) = set.next(0) {
-                        return index;
-                    }
-                    set.sleep(Duration::from_secs(3600));
-                }
-            });
-            set.mark(2);
-            assert_eq!(worker.join().unwrap(), 2);
-        });
-    }
-}
+mod tests;

@@ -12,8 +12,8 @@
 //! pool or any of its messages lives.
 
 use crate::drops::drop_value;
+use crate::ready::{EMPTY, Word};
 use crate::sync::{AtomicI64, AtomicPtr, AtomicU32, AtomicU64, LeakCheck, UnsafeCell, order, step};
-use crate::word::{EMPTY, Word};
 use crossbeam_utils::CachePadded;
 use std::alloc::{Layout, alloc, handle_alloc_error};
 use std::mem::MaybeUninit;
@@ -29,12 +29,12 @@ pub(crate) const NEAR: usize = if cfg!(ringbuf_loom) { 1 } else { 2 };
 
 /// In the reference count of a near slot: the slot is free.
 pub(crate) const FREE: u32 = 1 << 29;
-/// In the reference count of a near slot: the last pool handle is gone.
+/// In the reference count of a near slot: the last pool handle is dropped.
 pub(crate) const ORPHANED: u32 = 1 << 30;
 
 /// The value that closes the free list: an index that no slot has.
 const END: u32 = EMPTY;
-/// The head of the free list once the last pool handle is gone.
+/// The head of the free list once the last pool handle is dropped.
 const CLOSED: u64 = u64::MAX;
 /// Tags stay below the one in `CLOSED`.
 const TAG_MASK: u64 = (1 << 39) - 1;
@@ -56,7 +56,7 @@ pub(crate) struct Slots<T> {
 /// The state that taking a slot needs, on one cache line, which only publishers write as long as
 /// the near slots suffice.
 struct Free<T> {
-    /// The near slot whose turn it is; a hint, modulo their number.
+    /// The near slot in turn; a hint, modulo their number.
     turn: AtomicU32,
     /// Whether the near slot tried last was in use; a hint.
     missed: AtomicU32,
@@ -66,7 +66,7 @@ struct Free<T> {
     head: AtomicU64,
 }
 
-/// On cache lines of its own: a slot travels between cores without its neighbours.
+/// On separate cache lines: a slot travels between cores without its neighbours.
 #[repr(align(64))]
 pub(crate) struct Slot<T> {
     pool: NonNull<Slots<T>>,
@@ -85,7 +85,7 @@ pub(crate) struct Slot<T> {
 }
 
 impl<T> Drop for Slot<T> {
-    /// Of a free slot.
+    /// The place is that of a free slot.
     fn drop(&mut self) {
         // As "pool.keep": the thread that frees the slots has acquired all others' past.
         if self.keep.load(order!(Relaxed, "pool.keep")) == 1 {
@@ -96,12 +96,11 @@ impl<T> Drop for Slot<T> {
 }
 
 // SAFETY: a pool hands each message to one owner at a time until it is shared, and shares it only
-// by `Shared`, whose bounds are stricter; all bookkeeping is atomic.
+// by `Shared`, which has stricter bounds; all bookkeeping is atomic.
 unsafe impl<T: Send + Sync> Send for Handle<T> {}
 // SAFETY: as above; every method of the pool takes `&self` and synchronises by the free list.
 unsafe impl<T: Send + Sync> Sync for Handle<T> {}
 
-/// The slots before segment `segment`.
 const fn slots_before(segment: usize) -> usize {
     (FIRST_SEGMENT << segment) - FIRST_SEGMENT
 }
@@ -196,7 +195,8 @@ impl<T> Drop for Handle<T> {
         // SAFETY: this handle was keeping the slots alive.
         let slots = unsafe { self.slots.as_ref() };
         // From here on a released slot is counted instead of listed. "pool.close": pairs with
-        // "pool.free", to follow the list; who finds it closed acquires from "pool.settle".
+        // "pool.free", to follow the list; a thread that finds it closed acquires from
+        // "pool.settle".
         let mut next = Word::from_bits(slots.free.head.swap(CLOSED, order!(Acquire, "pool.close")));
         let capacity = slots_before(slots.segments());
         let mut out = capacity as i64;
@@ -291,7 +291,7 @@ impl<T> Slots<T> {
         taken.or_else(|| (1..NEAR as u32).find_map(|n| self.take_near(near, turn.wrapping_add(n))))
     }
 
-    /// The near slot whose `turn` it is, if it is free.
+    /// The near slot of this `turn`, if it is free.
     #[inline]
     #[allow(clippy::modulo_one, reason = "there is one near slot in the models")]
     fn take_near(&self, near: *mut Slot<T>, turn: u32) -> Option<NonNull<Slot<T>>> {
@@ -308,7 +308,7 @@ impl<T> Slots<T> {
         if has_missed && references.load(order!(Relaxed, "pool.retry")) != FREE {
             return None;
         }
-        // "pool.claim": pairs with "pool.return"; acquires what the slot's last reader did.
+        // "pool.claim": pairs with "pool.return"; acquires the work of the slot's last reader.
         let claimed = references.compare_exchange(
             FREE,
             1,
@@ -332,7 +332,7 @@ impl<T> Slots<T> {
     #[inline]
     fn take_listed(&self) -> Option<NonNull<Slot<T>>> {
         // "pool.look" and "pool.relook" pair with "pool.free": they acquire the first slot's `next`
-        // and its segment, and what the slot's last reader did.
+        // and its segment, and the work of the slot's last reader.
         let mut head = Word::from_bits(self.free.head.load(order!(Acquire, "pool.look")));
         loop {
             if head.is_empty() {
@@ -343,8 +343,8 @@ impl<T> Slots<T> {
             // be out of date, but then the tag has changed and the exchange fails.
             let next = unsafe { slot.as_ref() }.next.load(order!(Relaxed, "pool.next"));
             let removed = Word::new((head.tag() + 1) & TAG_MASK, next);
-            // "pool.take": nothing is left to acquire. What this replaces is the very word that
-            // was looked at, for the tag lets no word come twice.
+            // "pool.take": nothing is left to acquire. This replaces the very word that was looked
+            // at, for the tag lets no word come twice.
             match self.free.head.compare_exchange_weak(
                 head.bits(),
                 removed.bits(),
@@ -423,7 +423,7 @@ impl<T> Slot<T> {
         for offset in 0..length {
             let index = first + offset as u32;
             // SAFETY: the layout has room for the slot, and these are all of its fields. A message
-            // that is not initialised needs no write, but loom's cell has parts of its own.
+            // that is not initialised needs no write, but loom's cell has further parts.
             unsafe {
                 let slot = slots.add(offset);
                 (&raw mut (*slot).pool).write(pool);
@@ -469,7 +469,7 @@ impl<T> Slot<T> {
         let is_back = if (index as usize) < NEAR {
             // SAFETY: as above.
             let references = unsafe { &slot.as_ref().references };
-            // "pool.return": pairs with "pool.claim", "pool.orphan" and "pool.gone".
+            // "pool.return": pairs with "pool.claim" and "pool.orphan".
             references.swap(FREE, order!(Release, "pool.return")) & ORPHANED == 0
         } else {
             // SAFETY: as above; the slots outlive their last outstanding message, this one or

@@ -1,7 +1,7 @@
 //! Steps at which a test suspends a thread, in the copy of this crate below `suspend-tests`.
 //!
-//! A thread arms a [`Gate`]; when it reaches the gate's step for the first time, it is suspended
-//! until the gate is opened.
+//! A thread arms a [`Gate`]; when it reaches the gate's step, for the first time or after as many
+//! others as the gate lets pass, it is suspended until the gate is opened.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -11,6 +11,8 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub struct Gate {
     step: &'static str,
+    /// How many more times the thread that armed it passes.
+    passes: usize,
     shared: Arc<(Mutex<State>, Condvar)>,
 }
 
@@ -26,9 +28,9 @@ thread_local! {
 }
 
 impl Gate {
-    /// A gate at `step`.
-    pub fn at(step: &'static str) -> Self {
-        Self { step, shared: Arc::new((Mutex::new(State::Armed), Condvar::new())) }
+    /// A gate at `step`, which lets the thread pass `passes` times.
+    pub fn at(step: &'static str, passes: usize) -> Self {
+        Self { step, passes, shared: Arc::new((Mutex::new(State::Armed), Condvar::new())) }
     }
 
     /// Has the calling thread be suspended when it reaches the step.
@@ -49,7 +51,7 @@ impl Gate {
         *waited.unwrap_or_else(PoisonError::into_inner).0 != State::Armed
     }
 
-    /// Lets the thread go on.
+    /// Lets the thread continue.
     pub fn open(&self) {
         let (state, changed) = &*self.shared;
         *state.lock().unwrap_or_else(PoisonError::into_inner) = State::Open;
@@ -73,7 +75,12 @@ pub fn reach(step: &str) {
     // A thread that ends may be past its variables.
     let gate = ARMED.try_with(|armed| {
         let mut armed = armed.borrow_mut();
-        if armed.as_ref().is_some_and(|gate| gate.step == step) { armed.take() } else { None }
+        let gate = armed.as_mut().filter(|gate| gate.step == step)?;
+        match gate.passes.checked_sub(1) {
+            Some(left) => gate.passes = left,
+            None => return armed.take(),
+        }
+        None
     });
     if let Ok(Some(gate)) = gate {
         gate.suspend();

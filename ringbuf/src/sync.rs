@@ -1,24 +1,22 @@
-//! The one door to atomics, threads and cells: `std` in production, loom or Shuttle in the models.
+//! The one door to atomics, threads and cells: `std` in production, loom in the models.
 //!
 //! The loom test crate compiles the ring modules a second time with `--cfg ringbuf_loom` set by
-//! its own build script, so no feature can leak loom into a normal build. The Shuttle test crate
-//! does so a third time, and sets `ringbuf_shuttle` as well.
+//! its own build script, so no feature can leak loom into a normal build.
 //!
-//! Every ordering weaker than `SeqCst` is written as `order!(Release, "ready.commit")`: the name of
-//! the site is what the partner's comment refers to, and under loom it lets a test weaken exactly
+//! Every ordering weaker than `SeqCst` is written as `order!(Release, "ready.commit")`: the
+//! partner's comment refers to the name of the site, and under loom it lets a test weaken exactly
 //! that site by one step and demand that a model notices. A site stronger than `Relaxed` is used in
 //! one place only.
 
 #[cfg(not(ringbuf_loom))]
 mod imp {
-    #[cfg(feature = "alloc")]
     pub(crate) use alloc::sync::Arc;
     pub(crate) use core::cell::UnsafeCell as StdUnsafeCell;
-    #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
+    #[cfg(target_has_atomic = "64")]
     pub(crate) use core::sync::atomic::AtomicPtr;
     #[cfg(target_has_atomic = "64")]
-    pub(crate) use core::sync::atomic::AtomicU64;
-    pub(crate) use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+    pub(crate) use core::sync::atomic::{AtomicU32, AtomicU64};
+    pub(crate) use core::sync::atomic::{AtomicUsize, Ordering};
     #[cfg(feature = "std")]
     pub(crate) use std::{
         sync::atomic::AtomicI64,
@@ -27,7 +25,7 @@ mod imp {
     };
 
     /// A place at which a test may suspend the thread; nothing otherwise.
-    #[cfg(all(feature = "alloc", target_has_atomic = "64", not(ringbuf_suspend)))]
+    #[cfg(all(target_has_atomic = "64", not(ringbuf_suspend)))]
     macro_rules! step {
         ($name:literal) => {};
     }
@@ -37,10 +35,10 @@ mod imp {
             $crate::suspend::reach($name)
         };
     }
-    #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
+    #[cfg(target_has_atomic = "64")]
     pub(crate) use step;
 
-    /// Whether a model leaves out what follows, to show that it is needed; never here.
+    /// Whether a model leaves out the next step, to show that it is needed; never here.
     #[cfg(feature = "std")]
     macro_rules! omitted {
         ($name:literal) => {
@@ -91,18 +89,18 @@ mod imp {
     pub(crate) use order;
 
     /// Like `order!`, for one of two accesses that [`store_load`] keeps in order.
-    #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
+    #[cfg(target_has_atomic = "64")]
     macro_rules! total_order {
         ($order:ident, $site:literal) => {
             $crate::sync::Ordering::SeqCst
         };
     }
-    #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
+    #[cfg(target_has_atomic = "64")]
     pub(crate) use total_order;
 
     /// The order of a write before a read of another word: of two threads that each write and then
-    /// read what the other one writes, one at least sees the other's write. Costs nothing here: the
-    /// two accesses are `SeqCst`.
+    /// read the other one's word, one at least sees the other's write. Costs nothing here: the two
+    /// accesses are `SeqCst`.
     #[cfg(feature = "std")]
     macro_rules! store_load {
         ($name:literal) => {};
@@ -110,8 +108,8 @@ mod imp {
     #[cfg(feature = "std")]
     pub(crate) use store_load;
 
-    /// A function that is `const` here, so that a `static` can hold its result; the atomics of the
-    /// model checkers have no `const` constructors.
+    /// A function that is `const` here, so that a `static` can hold its result; loom's
+    /// atomics have no `const` constructors.
     #[cfg(feature = "std")]
     macro_rules! const_fn {
         ($(#[$attribute:meta])* $visibility:vis fn $($rest:tt)*) => {
@@ -122,7 +120,7 @@ mod imp {
     pub(crate) use const_fn;
 }
 
-#[cfg(all(ringbuf_loom, not(ringbuf_shuttle)))]
+#[cfg(ringbuf_loom)]
 mod imp {
     pub(crate) use crate::once::OnceLock;
     pub(crate) use loom::cell::UnsafeCell;
@@ -174,50 +172,6 @@ mod imp {
     macro_rules! omitted {
         ($name:literal) => {
             $crate::mutant::is_omitted($name)
-        };
-    }
-    pub(crate) use omitted;
-
-    macro_rules! const_fn {
-        ($($function:tt)*) => {
-            $($function)*
-        };
-    }
-    pub(crate) use const_fn;
-}
-
-/// Compiled with `ringbuf_loom` too, which keeps the modules' own tests out.
-#[cfg(ringbuf_shuttle)]
-mod imp {
-    pub(crate) use crate::facade::{AtomicI64, AtomicU32, AtomicU64, AtomicUsize};
-    pub(crate) use crate::facade::{LeakCheck, UnsafeCell};
-    pub(crate) use crate::once::OnceLock;
-    pub(crate) use shuttle::sync::atomic::{AtomicPtr, Ordering};
-    pub(crate) use shuttle::sync::{Arc, Mutex};
-    pub(crate) use shuttle::thread::{Thread, current, park_timeout};
-
-    macro_rules! order {
-        ($order:ident, $site:literal) => {
-            $crate::facade::at($site, $crate::sync::Ordering::$order)
-        };
-    }
-    pub(crate) use order;
-    pub(crate) use order as total_order;
-
-    /// Every access is in a total order here.
-    macro_rules! store_load {
-        ($name:literal) => {};
-    }
-    pub(crate) use store_load;
-
-    macro_rules! step {
-        ($name:literal) => {};
-    }
-    pub(crate) use step;
-
-    macro_rules! omitted {
-        ($name:literal) => {
-            $crate::explore::is_mutant($name)
         };
     }
     pub(crate) use omitted;

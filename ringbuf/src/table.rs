@@ -45,7 +45,7 @@ pub struct Place<T> {
 }
 
 // SAFETY: a value goes from the thread that stores it to the one that takes it. Only the thread
-// whose exchange of the word says so touches the cell.
+// that won the exchange of the word touches the cell.
 unsafe impl<T: Send> Sync for Place<T> {}
 
 /// Why there is no place for a value.
@@ -114,7 +114,7 @@ impl<T> Place<T> {
         self.empty()
     }
 
-    /// Takes what the cell of a `BUSY` place holds, and lets go of the place.
+    /// Takes the value in the cell of a `BUSY` place, and lets go of the place.
     fn empty(&self) -> Option<T> {
         // SAFETY: the caller alone may touch the cell until it stores the word.
         let value = self.value.with_mut(|cell| unsafe { (*cell).take() });
@@ -138,7 +138,7 @@ impl<T> Place<T> {
 
     /// The key of the value that is here; it may be out of date.
     fn key(&self) -> Option<u64> {
-        // "table.look": pairs with "table.fill", for what was written beside the value before.
+        // "table.look": pairs with "table.fill", for the note written beside the value before.
         let found = self.word.load(order!(Acquire, "table.look"));
         (found >= KEY && found & CLOSED == 0).then_some(found)
     }
@@ -197,8 +197,8 @@ impl<T, N> Table<T, N> {
         Err(Refused::Full)
     }
 
-    /// Takes the value of `ticket`, unless it has been taken. What its thread did before it stored
-    /// the value is visible then.
+    /// Takes the value of `ticket`, unless it has been taken. The work of its thread before it
+    /// stored the value is visible then.
     pub fn take(&self, ticket: Ticket) -> Option<T> {
         self.places[ticket.place as usize].0.take(ticket.key)
     }
@@ -208,9 +208,9 @@ impl<T, N> Table<T, N> {
         &self.places[ticket.place as usize].1
     }
 
-    /// The tickets of the values that are here, in no order, and the notes beside each: what was
-    /// written there before its value was stored, or later. A value that is stored or taken
-    /// meanwhile may be among them or not.
+    /// The tickets of the values that are here, in no order, and the notes beside each: written
+    /// there before its value was stored, or later. A value that is stored or taken meanwhile may
+    /// be among them or not.
     pub fn filled(&self) -> impl Iterator<Item = (Ticket, &N)> {
         self.places.iter().enumerate().filter_map(|(place, (of, notes))| {
             let ticket = Ticket { key: of.key()?, place: place as u32 };
@@ -261,94 +261,4 @@ impl<T, N> Drop for Claim<'_, T, N> {
 }
 
 #[cfg(all(test, not(ringbuf_loom)))]
-mod tests {
-    use super::*;
-    use crate::counter::Counter;
-    use crate::sync::{AtomicU32, Ordering::Relaxed};
-
-    #[test]
-    fn value_is_taken_once_and_its_place_used_again() {
-        let table = Table::<u32>::new(2);
-        let first = table.claim().unwrap().fill(1).unwrap();
-        let second = table.claim().unwrap().fill(2).unwrap();
-        assert_eq!(table.claim().err(), Some(Refused::Full));
-        assert_eq!((table.take(first), table.take(first)), (Some(1), None));
-        let third = table.claim().unwrap().fill(3).unwrap();
-        assert_eq!(table.take(first), None, "a late ticket finds nothing");
-        assert!(first < second && second < third);
-        assert_eq!((table.take(third), table.take(second)), (Some(3), Some(2)));
-    }
-
-    #[test]
-    fn dropped_claim_frees_its_place() {
-        let table = Table::<u32>::new(1);
-        drop(table.claim().unwrap());
-        assert!(table.claim().is_ok());
-    }
-
-    #[test]
-    fn closed_table_hands_out_its_values_and_takes_no_more() {
-        let table = Table::<u32>::new(3);
-        let ticket = table.claim().unwrap().fill(1).unwrap();
-        let late = table.claim().unwrap();
-        assert_eq!(table.close(), [1]);
-        assert_eq!(late.fill(2), Err(2));
-        assert_eq!(table.take(ticket), None);
-        assert_eq!(table.claim().err(), Some(Refused::Closed));
-        assert!(table.close().is_empty() && table.filled().next().is_none());
-    }
-
-    #[test]
-    fn notes_are_beside_the_value() {
-        let table = Table::<(), Counter>::new(2);
-        for n in 1..=2 {
-            let claim = table.claim().unwrap();
-            claim.notes().set(n);
-            claim.fill(()).unwrap();
-        }
-        let notes = |table: &Table<(), Counter>| -> u64 {
-            table.filled().map(|(_, note)| note.get()).sum()
-        };
-        assert_eq!(notes(&table), 3);
-        let second = table.filled().find(|(_, note)| note.get() == 2).unwrap().0;
-        table.take(second).unwrap();
-        assert_eq!(notes(&table), 1);
-    }
-
-    #[test]
-    fn place_holds_one_value_once() {
-        let place = Place::default();
-        assert_eq!(place.get(), None);
-        assert_eq!((place.put(1), place.put(2)), (Ok(()), Err(2)));
-        assert_eq!((place.get(), place.get()), (Some(1), None));
-    }
-
-    #[test]
-    fn threads_take_each_value_once() {
-        const EACH: u32 = 20_000;
-        let table = Table::<Box<u32>>::new(3);
-        let taken: Vec<_> = (0..2 * EACH).map(|_| AtomicU32::new(0)).collect();
-        std::thread::scope(|scope| {
-            for id in 0..2 {
-                let (table, taken) = (&table, &taken);
-                scope.spawn(move || {
-                    for n in 0..EACH {
-                        let ticket = loop {
-                            match table.claim() {
-                                Ok(claim) => break claim.fill(Box::new(id * EACH + n)).unwrap(),
-                                Err(_) => std::thread::yield_now(),
-                            }
-                        };
-                        let others = table.filled().map(|(ticket, ())| ticket).collect::<Vec<_>>();
-                        for ticket in others.into_iter().chain([ticket]) {
-                            if let Some(value) = table.take(ticket) {
-                                taken[*value as usize].fetch_add(1, Relaxed);
-                            }
-                        }
-                    }
-                });
-            }
-        });
-        assert!(taken.iter().all(|count| count.load(Relaxed) == 1));
-    }
-}
+mod tests;

@@ -1,10 +1,10 @@
 //! The processor's counter of time: a third of the cost of reading the clock.
 
-/// The value of the counter of this processor, in units of its own; zero, always, on processors
-/// without one that this crate knows.
+/// The value of the counter of this processor, in its unit; zero, always, on processors without one
+/// that this crate knows.
 ///
 /// It advances at a constant rate on the processors of the last decade, but nothing here promises
-/// that, nor that the counters of two cores agree, nor that the counter goes on while the machine
+/// that, nor that the counters of two cores agree, nor that the counter advances while the machine
 /// sleeps. Take it for a hint when to read the clock, not for a time.
 ///
 /// | processor | counter |

@@ -1,15 +1,13 @@
 //! How a thread waits for its next item, and how it is woken.
 //!
-//! | strategy | wake-up latency | cost while idle |
+//! | [strategy](WaitStrategy) | wake-up latency | cost while idle |
 //! |---|---|---|
-//! | [`Spin`] | one cache-line transfer | a whole core |
-//! | [`Yield`] | a scheduler pass; long if others compute | a whole core, offered to others |
-//! | [`SpinThenPark`] | as `Spin` at first, then a futex wake | nothing after the spin |
-//! | [`Park`] | a futex wake | nothing |
+//! | `Spin` | one cache-line transfer | a whole core |
+//! | `Yield` | a scheduler pass; long if others compute | a whole core, offered to others |
+//! | `SpinThenPark` | as `Spin` at first, then a futex wake | nothing after the spin |
 //!
-//! A strategy says only what to do in the next moment ([`Wait`]); what is waited for, and who
-//! wakes, is the business of a [`Signal`] beside a ring, or of an executor's
-//! [`ReadySet`](crate::ReadySet).
+//! A strategy only chooses the next step of a worker ([`Waiter::idle`]), which parks in its
+//! [`ReadySet`](crate::ReadySet). A [`Signal`] beside a ring parks its consumer at once.
 
 use crate::sleeper::Sleeper;
 use crate::sync::{AtomicU32, order, park_timeout, step};
@@ -24,94 +22,19 @@ pub enum Idle {
     Park,
 }
 
-/// How a thread waits, one moment at a time.
-pub trait Wait {
-    /// There was no work: waits a moment in place, or tells the caller to park.
-    fn idle(&mut self) -> Idle;
-
-    /// There was work: the next wait starts from its beginning.
-    fn reset(&mut self) {}
-}
-
-/// Busy-waits.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Spin;
-
-impl Wait for Spin {
-    #[inline]
-    fn idle(&mut self) -> Idle {
-        std::hint::spin_loop();
-        Idle::Retry
-    }
-}
-
-/// Busy-waits, and offers the core to other threads each time.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Yield;
-
-impl Wait for Yield {
-    #[inline]
-    fn idle(&mut self) -> Idle {
-        std::thread::yield_now();
-        Idle::Retry
-    }
-}
-
-/// Parks at once.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Park;
-
-impl Wait for Park {
-    #[inline]
-    fn idle(&mut self) -> Idle {
-        Idle::Park
-    }
-}
-
-/// Busy-waits for a while, then parks.
-#[derive(Clone, Copy, Debug)]
-pub struct SpinThenPark {
-    limit: Duration,
-    since: Option<Instant>,
-}
-
-impl SpinThenPark {
-    /// Busy-waits for `limit` first.
-    pub fn new(limit: Duration) -> Self {
-        Self { limit, since: None }
-    }
-}
-
-impl Wait for SpinThenPark {
-    #[inline]
-    fn idle(&mut self) -> Idle {
-        let now = Instant::now();
-        if now.duration_since(*self.since.get_or_insert(now)) >= self.limit {
-            return Idle::Park;
-        }
-        std::hint::spin_loop();
-        Idle::Retry
-    }
-
-    #[inline]
-    fn reset(&mut self) {
-        self.since = None;
-    }
-}
-
 /// The choice of a strategy, as configuration names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitStrategy {
-    /// [`Spin`].
+    /// Busy-waits.
     Spin,
-    /// [`Yield`].
+    /// Busy-waits, and offers the core to other threads each time.
     Yield,
-    /// [`SpinThenPark`] with this limit; zero parks at once.
+    /// Busy-waits for this long, then parks; zero parks at once.
     SpinThenPark(Duration),
 }
 
 impl Default for WaitStrategy {
-    /// Spins for 10 microseconds (about what a futex wake-up costs), then parks.
+    /// Spins for 10 microseconds (about the cost of a futex wake-up), then parks.
     fn default() -> Self {
         Self::SpinThenPark(Duration::from_micros(10))
     }
@@ -120,45 +43,46 @@ impl Default for WaitStrategy {
 impl WaitStrategy {
     /// A waiter that has not waited yet.
     pub fn waiter(self) -> Waiter {
-        match self {
-            Self::Spin => Waiter::Spin(Spin),
-            Self::Yield => Waiter::Yield(Yield),
-            Self::SpinThenPark(limit) if limit.is_zero() => Waiter::Park(Park),
-            Self::SpinThenPark(limit) => Waiter::SpinThenPark(SpinThenPark::new(limit)),
-        }
+        Waiter { strategy: self, since: None }
     }
 }
 
-/// One of the strategies of this module, chosen at run time.
+/// A thread that waits by a strategy, one moment at a time.
 #[derive(Clone, Copy, Debug)]
-pub enum Waiter {
-    /// Busy-waits.
-    Spin(Spin),
-    /// Busy-waits politely.
-    Yield(Yield),
-    /// Parks at once.
-    Park(Park),
-    /// Busy-waits, then parks.
-    SpinThenPark(SpinThenPark),
+pub struct Waiter {
+    strategy: WaitStrategy,
+    /// The start of this wait, for a strategy with a limit.
+    since: Option<Instant>,
 }
 
-impl Wait for Waiter {
+impl Waiter {
+    /// There was no work: waits a moment in place, or tells the caller to park.
     #[inline]
-    fn idle(&mut self) -> Idle {
-        match self {
-            Self::Spin(wait) => wait.idle(),
-            Self::Yield(wait) => wait.idle(),
-            Self::Park(wait) => wait.idle(),
-            Self::SpinThenPark(wait) => wait.idle(),
+    pub fn idle(&mut self) -> Idle {
+        match self.strategy {
+            WaitStrategy::Yield => std::thread::yield_now(),
+            WaitStrategy::SpinThenPark(limit) if has_waited(&mut self.since, limit) => {
+                return Idle::Park;
+            }
+            WaitStrategy::Spin | WaitStrategy::SpinThenPark(_) => std::hint::spin_loop(),
         }
+        Idle::Retry
     }
 
+    /// There was work: the next wait starts from its beginning.
     #[inline]
-    fn reset(&mut self) {
-        if let Self::SpinThenPark(wait) = self {
-            wait.reset();
-        }
+    pub fn reset(&mut self) {
+        self.since = None;
     }
+}
+
+#[inline]
+fn has_waited(since: &mut Option<Instant>, limit: Duration) -> bool {
+    if limit.is_zero() {
+        return true;
+    }
+    let now = Instant::now();
+    now.duration_since(*since.get_or_insert(now)) >= limit
 }
 
 const AWAKE: u32 = 0;
@@ -167,14 +91,13 @@ const SLEEPING: u32 = 1;
 
 /// Wakes the one consumer of a ring.
 ///
-/// The producer pushes, then [notifies](Self::notify); the consumer [waits](Self::wait_for) with a
-/// strategy of its choice. Both announce themselves by a read-modify-write of one word, so either
-/// the consumer sees what was pushed or the producer sees that it sleeps: no wake-up is lost, and
+/// The producer pushes, then [notifies](Self::notify); the consumer [waits](Self::wait_for), parked
+/// if it finds nothing. Both announce themselves by a read-modify-write of one word, so either
+/// the consumer sees the pushed item or the producer sees that it sleeps: no wake-up is lost, and
 /// notifying a consumer that is awake costs no system call.
 ///
 /// ```
-/// use ringspin_ringbuf::{spsc, wait::{Park, Signal}};
-/// use std::time::Duration;
+/// use ringspin_ringbuf::{Signal, spsc};
 /// let (mut producer, mut consumer) = spsc::ring(4);
 /// let signal = Signal::new();
 /// std::thread::scope(|scope| {
@@ -182,11 +105,8 @@ const SLEEPING: u32 = 1;
 ///         producer.push(42).unwrap();
 ///         signal.notify();
 ///     });
-///     let item = signal.wait_for(&mut Park, Duration::MAX, || consumer.pop());
-///     assert_eq!(item, Some(42));
+///     assert_eq!(signal.wait_for(|| consumer.pop()), 42);
 /// });
-/// let nothing = signal.wait_for(&mut Park, Duration::from_millis(1), || consumer.pop());
-/// assert_eq!(nothing, None);
 /// ```
 #[derive(Debug)]
 pub struct Signal {
@@ -211,7 +131,7 @@ impl Signal {
     /// that wakes.
     #[inline]
     pub fn notify(&self) {
-        // "signal.notify": releases what was pushed to "signal.sleep", if this comes first; else it
+        // "signal.notify": releases the pushed item to "signal.sleep", if this comes first; else it
         // acquires from there which thread sleeps. It leaves the state as it is: should this thread
         // be suspended before it wakes the consumer, the next one does.
         if self.state.fetch_or(AWAKE, order!(AcqRel, "signal.notify")) == SLEEPING {
@@ -220,42 +140,24 @@ impl Signal {
         }
     }
 
-    /// Asks `next` until it returns something or `timeout` has passed, and waits in between as
-    /// `wait` says. Only one thread at a time may wait; only it is woken.
-    pub fn wait_for<T>(
-        &self,
-        wait: &mut impl Wait,
-        timeout: Duration,
-        mut next: impl FnMut() -> Option<T>,
-    ) -> Option<T> {
-        let mut started = None;
-        let mut registered = false;
+    /// Asks `next` until it returns something, and parks in between. Only one thread at a time may
+    /// wait; only it is woken.
+    pub fn wait_for<T>(&self, mut next: impl FnMut() -> Option<T>) -> T {
+        if let Some(item) = next() {
+            return item;
+        }
+        self.sleeper.register();
         loop {
-            if let Some(item) = next() {
-                wait.reset();
-                return Some(item);
-            }
-            let elapsed = started.get_or_insert_with(Instant::now).elapsed();
-            if elapsed >= timeout {
-                return None;
-            }
-            if wait.idle() == Idle::Retry {
-                continue;
-            }
-            if !std::mem::replace(&mut registered, true) {
-                self.sleeper.register();
-            }
             // "signal.sleep": pairs with "signal.notify".
             self.state.swap(SLEEPING, order!(AcqRel, "signal.sleep"));
             let item = next();
             if item.is_none() {
-                park_timeout(timeout - elapsed);
+                park_timeout(Duration::MAX);
             }
             // "signal.awake": a read-modify-write, not a store, so that a notification which came
             // in between still reaches the next "signal.sleep".
             self.state.swap(AWAKE, order!(Relaxed, "signal.awake"));
-            if item.is_some() {
-                wait.reset();
+            if let Some(item) = item {
                 return item;
             }
         }
@@ -269,38 +171,36 @@ mod tests {
 
     #[test]
     fn strategies_park_after_their_spin_time() {
-        assert!((0..100).all(|_| Spin.idle() == Idle::Retry && Yield.idle() == Idle::Retry));
-        assert_eq!(Park.idle(), Idle::Park);
-        assert_eq!(SpinThenPark::new(Duration::ZERO).idle(), Idle::Park);
-        let mut patient = SpinThenPark::new(Duration::MAX);
-        assert_eq!((patient.idle(), patient.idle()), (Idle::Retry, Idle::Retry));
-        assert_eq!(WaitStrategy::SpinThenPark(Duration::ZERO).waiter().idle(), Idle::Park);
+        let idle = |strategy: WaitStrategy| {
+            let mut waiter = strategy.waiter();
+            [(); 100].map(|()| waiter.idle())
+        };
+        let never = [WaitStrategy::Spin, WaitStrategy::Yield];
+        let patient = WaitStrategy::SpinThenPark(Duration::MAX);
+        assert!(never.into_iter().chain([patient]).flat_map(idle).all(|next| next == Idle::Retry));
+        let zero = idle(WaitStrategy::SpinThenPark(Duration::ZERO));
+        assert!(zero.into_iter().all(|next| next == Idle::Park));
+        let mut brief = WaitStrategy::SpinThenPark(Duration::from_nanos(1)).waiter();
+        while brief.idle() == Idle::Retry {}
+        assert_eq!(brief.idle(), Idle::Park);
     }
 
     #[test]
-    fn every_item_arrives_with_each_strategy() {
-        for strategy in [
-            WaitStrategy::Yield,
-            WaitStrategy::SpinThenPark(Duration::ZERO),
-            WaitStrategy::SpinThenPark(Duration::from_micros(5)),
-        ] {
-            let (producer, mut consumer) = ready::ring(4);
-            let signal = Signal::new();
-            std::thread::scope(|scope| {
-                scope.spawn(|| {
-                    for n in 0..2_000 {
-                        while producer.push(n).is_err() {
-                            std::thread::yield_now();
-                        }
-                        signal.notify();
-                    }
-                });
-                let mut wait = strategy.waiter();
+    fn every_item_wakes_the_consumer() {
+        let (producer, mut consumer) = ready::ring(4);
+        let signal = Signal::new();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
                 for n in 0..2_000 {
-                    let item = signal.wait_for(&mut wait, Duration::MAX, || consumer.pop());
-                    assert_eq!(item, Some(n), "{strategy:?}");
+                    while producer.push(n).is_err() {
+                        std::thread::yield_now();
+                    }
+                    signal.notify();
                 }
             });
-        }
+            for n in 0..2_000 {
+                assert_eq!(signal.wait_for(|| consumer.pop()), n);
+            }
+        });
     }
 }

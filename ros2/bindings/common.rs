@@ -213,24 +213,6 @@ const _: () = {
 pub type rmw_qos_incompatible_event_status_t = rmw_qos_incompatible_event_status_s;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
-pub struct rmw_incompatible_type_status_s {
-    pub total_count: i32,
-    pub total_count_change: i32,
-}
-#[allow(clippy::unnecessary_operation, clippy::identity_op)]
-const _: () = {
-    ["Size of rmw_incompatible_type_status_s"]
-        [::core::mem::size_of::<rmw_incompatible_type_status_s>() - 8usize];
-    ["Alignment of rmw_incompatible_type_status_s"]
-        [::core::mem::align_of::<rmw_incompatible_type_status_s>() - 4usize];
-    ["Offset of field: rmw_incompatible_type_status_s::total_count"]
-        [::core::mem::offset_of!(rmw_incompatible_type_status_s, total_count) - 0usize];
-    ["Offset of field: rmw_incompatible_type_status_s::total_count_change"]
-        [::core::mem::offset_of!(rmw_incompatible_type_status_s, total_count_change) - 4usize];
-};
-pub type rmw_incompatible_type_status_t = rmw_incompatible_type_status_s;
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
 pub struct rmw_liveliness_changed_status_s {
     pub alive_count: i32,
     pub not_alive_count: i32,
@@ -255,24 +237,6 @@ const _: () = {
     ) - 12usize];
 };
 pub type rmw_liveliness_changed_status_t = rmw_liveliness_changed_status_s;
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct rmw_liveliness_lost_status_s {
-    pub total_count: i32,
-    pub total_count_change: i32,
-}
-#[allow(clippy::unnecessary_operation, clippy::identity_op)]
-const _: () = {
-    ["Size of rmw_liveliness_lost_status_s"]
-        [::core::mem::size_of::<rmw_liveliness_lost_status_s>() - 8usize];
-    ["Alignment of rmw_liveliness_lost_status_s"]
-        [::core::mem::align_of::<rmw_liveliness_lost_status_s>() - 4usize];
-    ["Offset of field: rmw_liveliness_lost_status_s::total_count"]
-        [::core::mem::offset_of!(rmw_liveliness_lost_status_s, total_count) - 0usize];
-    ["Offset of field: rmw_liveliness_lost_status_s::total_count_change"]
-        [::core::mem::offset_of!(rmw_liveliness_lost_status_s, total_count_change) - 4usize];
-};
-pub type rmw_liveliness_lost_status_t = rmw_liveliness_lost_status_s;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct rmw_matched_status_s {
@@ -313,26 +277,6 @@ const _: () = {
         [::core::mem::offset_of!(rmw_message_lost_status_s, total_count_change) - 8usize];
 };
 pub type rmw_message_lost_status_t = rmw_message_lost_status_s;
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct rmw_requested_deadline_missed_status_s {
-    pub total_count: i32,
-    pub total_count_change: i32,
-}
-#[allow(clippy::unnecessary_operation, clippy::identity_op)]
-const _: () = {
-    ["Size of rmw_requested_deadline_missed_status_s"]
-        [::core::mem::size_of::<rmw_requested_deadline_missed_status_s>() - 8usize];
-    ["Alignment of rmw_requested_deadline_missed_status_s"]
-        [::core::mem::align_of::<rmw_requested_deadline_missed_status_s>() - 4usize];
-    ["Offset of field: rmw_requested_deadline_missed_status_s::total_count"]
-        [::core::mem::offset_of!(rmw_requested_deadline_missed_status_s, total_count) - 0usize];
-    ["Offset of field: rmw_requested_deadline_missed_status_s::total_count_change"][::core::mem::offset_of!(
-        rmw_requested_deadline_missed_status_s,
-        total_count_change
-    ) - 4usize];
-};
-pub type rmw_requested_deadline_missed_status_t = rmw_requested_deadline_missed_status_s;
 pub type rmw_ret_t = i32;
 impl rmw_automatic_discovery_range_e {
     pub const RMW_AUTOMATIC_DISCOVERY_RANGE_NOT_SET: rmw_automatic_discovery_range_e =
@@ -2098,10 +2042,6 @@ unsafe extern "C" {
     pub fn rcl_subscription_get_topic_name(
         subscription: *const rcl_subscription_t,
     ) -> *const ::core::ffi::c_char;
-    pub fn rcl_subscription_get_publisher_count(
-        subscription: *const rcl_subscription_t,
-        publisher_count: *mut usize,
-    ) -> rmw_ret_t;
     pub fn rcl_subscription_get_actual_qos(
         subscription: *const rcl_subscription_t,
     ) -> *const rmw_qos_profile_t;

@@ -1,11 +1,13 @@
-//! Actions: how what their services and topics carry goes over the wire.
+//! The wire format of actions: of the messages of their services and topics.
 
 mod wire;
 
+use ringspin_executor::action::messages::{CancelGoalRequest, CancelGoalResponse, GoalStatusArray};
+use ringspin_messages::action_msgs::msg;
 use ringspin_messages::action_msgs::srv::CancelGoal;
 use ringspin_messages::{CdrService, CdrType, RosAction};
 
-/// The tables of what an action's services and topics carry.
+/// The type tables of an action's services and topics.
 ///
 /// Some messages are the same Rust type for all actions. The table of a service is found all the
 /// same, by both of its messages: one of the two is the action's own.
@@ -37,8 +39,12 @@ impl ActionTypes {
 }
 
 /// The service by which goals of every action are cancelled.
-pub(crate) const CANCEL_GOAL: &CdrService =
-    CdrService::mapped::<CancelGoal::Service, wire::CancelRequest, wire::CancelResponse>();
+pub(crate) const CANCEL_GOAL: &CdrService = CdrService::mapped::<
+    CancelGoal::Service,
+    wire::Converted<CancelGoalRequest, CancelGoal::Request>,
+    wire::Converted<CancelGoalResponse, CancelGoal::Response>,
+>();
 
-/// The topic that tells of the goals of every action.
-pub(crate) const STATUS: &CdrType = CdrType::mapped::<wire::Status>();
+/// The topic with the status of the goals of every action.
+pub(crate) const STATUS: &CdrType =
+    CdrType::mapped::<wire::Converted<GoalStatusArray, msg::GoalStatusArray>>();

@@ -1,13 +1,12 @@
 //! Clients in rcl, which watch the servers of their service: calls to a lost server end.
 
-use crate::rcl::{ErasedClient, GraphWatch, GraphWatchError, Node, RosError};
-use ringspin_executor::{BoxError, RemoteClient, RemoteNotifier, Sent};
+use crate::rcl::{Client, GraphWatch, Node};
+use ringspin_executor::{BoxError, Error, RemoteClient, RemoteNotifier, Sent};
 use ringspin_ringbuf::Notice;
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// The part of a client that the watch notifies of changes of the graph.
-#[derive(Debug)]
 struct Watched {
     /// Whether the graph may have changed since the client looked at it.
     has_changed: Notice,
@@ -16,7 +15,7 @@ struct Watched {
 
 /// The clients of a connection, and the thread that watches the graph for them: from the first
 /// client on.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct ServerWatch {
     clients: Arc<Mutex<Vec<Weak<Watched>>>>,
     thread: Mutex<Option<GraphWatch>>,
@@ -27,8 +26,8 @@ impl ServerWatch {
     fn add(
         &self,
         client: &Arc<Watched>,
-        observer: impl FnOnce() -> Result<Node, RosError>,
-    ) -> Result<(), GraphWatchError> {
+        observer: impl FnOnce() -> Result<Node, Error>,
+    ) -> Result<(), Error> {
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         if thread.is_none() {
             let clients = self.clients.clone();
@@ -83,7 +82,7 @@ impl Seen {
 
 /// A client in rcl.
 pub(crate) struct RosClient {
-    client: ErasedClient,
+    client: Client,
     watched: Arc<Watched>,
     /// Locked during a query of the graph, so that an old answer does not replace a new one.
     seen: Mutex<Seen>,
@@ -92,10 +91,10 @@ pub(crate) struct RosClient {
 impl RosClient {
     /// Announces the responses of `client` to `remote_notifier`.
     pub(crate) fn new(
-        client: ErasedClient,
+        client: Client,
         remote_notifier: RemoteNotifier,
         watch: &ServerWatch,
-        observer: impl FnOnce() -> Result<Node, RosError>,
+        observer: impl FnOnce() -> Result<Node, Error>,
     ) -> Result<Self, BoxError> {
         let announced = remote_notifier.clone();
         client.on_new_response(move |count| announced.announce(count))?;
@@ -105,7 +104,7 @@ impl RosClient {
     }
 
     /// Queries the graph, and returns the result of `read` for the servers.
-    fn look<T>(&self, read: impl FnOnce(&Seen) -> T) -> Result<T, RosError> {
+    fn look<T>(&self, read: impl FnOnce(&Seen) -> T) -> Result<T, Error> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.update(&self.client.servers()?);
         Ok(read(&seen))

@@ -1,28 +1,29 @@
 //! Time over ROS 2: following `/clock`, and publishing it.
 
-use crate::rcl::{Context, Locals, Node, NodeOptions, Publisher, RosError, Subscription};
-use crate::stamp::{to_stamp, to_time};
-use ringspin_executor::{BoxError, QoS, RosClock, Time};
+use crate::rcl::{Context, Locals, Node, NodeOptions, Publisher, Subscription};
+use ringspin_executor::{BoxError, Error, QoS, RosClock, Time};
+use ringspin_messages::builtin_interfaces::msg::Time as Stamp;
 use ringspin_messages::rosgraph_msgs::msg::Clock;
+use ringspin_ringbuf::Flag;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 const TOPIC: &str = "/clock";
 
 /// Creates a node that tools do not show, for needs of the whole process.
-pub(crate) fn hidden_node(context: &Context, name: &str) -> Result<Node, RosError> {
+pub(crate) fn hidden_node(context: &Context, name: &str) -> Result<Node, Error> {
     // Its name is not remapped, and its log goes nowhere.
     Node::new(context, "/", name, NodeOptions { rosout: false, use_global_arguments: false })
 }
 
 /// Sets a clock by `/clock` until it is dropped.
 ///
-/// It has a thread of its own, as in rclcpp: time goes on, however long callbacks take. The thread
-/// sleeps until a message has come.
+/// A separate thread reads it, as in rclcpp, so that time advances however long callbacks take. The
+/// thread sleeps until a message arrives.
 pub(crate) struct ClockFollower {
-    is_over: Arc<Mutex<bool>>,
+    is_over: Arc<Flag>,
     bell: SyncSender<()>,
     thread: Option<JoinHandle<()>>,
 }
@@ -37,7 +38,7 @@ impl ClockFollower {
         messages.on_new_message(move |_| {
             let _ = ring.try_send(());
         })?;
-        let is_over = Arc::<Mutex<bool>>::default();
+        let is_over = Arc::<Flag>::default();
         let ends = is_over.clone();
         let follow = move || follow(messages, &rings, &ends, &clock);
         let thread = std::thread::Builder::new().name("ringspin-clock".into()).spawn(follow)?;
@@ -45,16 +46,11 @@ impl ClockFollower {
     }
 }
 
-fn follow(
-    mut messages: Subscription<Clock>,
-    rings: &Receiver<()>,
-    ends: &Mutex<bool>,
-    clock: &RosClock,
-) {
-    while rings.recv().is_ok() && !*ends.lock().unwrap_or_else(PoisonError::into_inner) {
+fn follow(mut messages: Subscription<Clock>, rings: &Receiver<()>, ends: &Flag, clock: &RosClock) {
+    while rings.recv().is_ok() && !ends.is_raised() {
         loop {
             match messages.take() {
-                Ok(Some((Clock { clock: time }, _))) => match to_time(&time) {
+                Ok(Some((Clock { clock: time }, _))) => match time.checked_to_time() {
                     Some(time) => clock.set(time),
                     None => tracing::warn!(
                         time.sec,
@@ -73,7 +69,7 @@ fn follow(
 
 impl Drop for ClockFollower {
     fn drop(&mut self) {
-        *self.is_over.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.is_over.raise();
         // If there is no room, the thread has a signal to receive already.
         let _ = self.bell.try_send(());
         if let Some(thread) = self.thread.take()
@@ -91,20 +87,14 @@ pub(crate) struct ClockSource {
 }
 
 impl ClockSource {
-    pub(crate) fn new(context: &Context, period: Duration) -> Result<Self, RosError> {
+    pub(crate) fn new(context: &Context, period: Duration) -> Result<Self, Error> {
         let node = hidden_node(context, "_ringspin_clock_source")?;
         // Reliable, for subscriptions that ask for that; rclcpp's do not.
         let publisher = Publisher::new(&node, TOPIC, &QoS::keep_last(10))?;
         Ok(Self { period, publisher })
     }
 
-    pub(crate) fn publish(&self, now: Time) -> Result<(), RosError> {
-        self.publisher.publish(&Clock { clock: to_stamp(now) })
-    }
-}
-
-impl std::fmt::Debug for ClockSource {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ClockSource").field("period", &self.period).finish()
+    pub(crate) fn publish(&self, now: Time) -> Result<(), Error> {
+        self.publisher.publish(&Clock { clock: Stamp::from_time(now) })
     }
 }

@@ -4,9 +4,9 @@ use crate::client::ServerWatch;
 use crate::clock::{ClockSource, hidden_node};
 use crate::listeners::Listeners;
 use crate::named::NamedTypes;
-use crate::raw::RawTopics;
-use crate::rcl::{Context, Node, RosError, WeakNode};
+use crate::rcl::{Context, Node, WeakNode};
 use crate::types::Types;
+use ringspin_executor::Error;
 use std::sync::{Mutex, PoisonError};
 
 /// Which way messages and requests take.
@@ -29,7 +29,6 @@ pub enum Traffic {
 }
 
 /// State of a connection.
-#[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) context: Context,
     pub(crate) traffic: Traffic,
@@ -38,7 +37,6 @@ pub(crate) struct Connection {
     pub(crate) matches_locals: bool,
     /// Whether that is certain: a profile of the user may change it.
     pub(crate) knows_locals: bool,
-    pub(crate) raw_topics: RawTopics,
     pub(crate) named: NamedTypes,
     /// The subscriptions of the process.
     pub(crate) listeners: Listeners,
@@ -68,7 +66,7 @@ impl Connection {
     }
 
     /// The node for queries of the graph: a connection without a node discovers no peer.
-    pub(crate) fn observer(&self) -> Result<Node, RosError> {
+    pub(crate) fn observer(&self) -> Result<Node, Error> {
         let mut observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(node) = &*observer {
             return Ok(node.clone());

@@ -4,7 +4,8 @@
 //! then waits 100 ms and gives up, and the response would be lost, although the client waits for
 //! it. Such a response is sent again, by a thread that there is only as long as it is needed.
 
-use crate::rcl::{ErasedService, RequestId, RosError};
+use crate::rcl::{RequestId, Service};
+use ringspin_executor::{Error, ErrorKind};
 use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -34,7 +35,7 @@ struct Queue {
 
 /// The late responses of one service.
 pub(crate) struct LateResponses {
-    service: Arc<ErasedService>,
+    service: Arc<Service>,
     queue: Arc<Mutex<Queue>>,
 }
 
@@ -43,25 +44,25 @@ fn lock(queue: &Mutex<Queue>) -> MutexGuard<'_, Queue> {
 }
 
 impl LateResponses {
-    pub(crate) fn new(service: Arc<ErasedService>) -> Self {
-        Self { service, queue: Arc::default() }
+    pub(crate) fn new(service: Service) -> Self {
+        Self { service: Arc::new(service), queue: Arc::default() }
+    }
+
+    pub(crate) fn service(&self) -> &Service {
+        &self.service
     }
 
     /// Sends `response` now; false if its client is not connected yet. Then [`add`](Self::add) it.
     ///
     /// # Errors
-    /// The errors of [`ErasedService::send_response`].
-    pub(crate) fn send_now(
-        &self,
-        request: RequestId,
-        response: &dyn Any,
-    ) -> Result<bool, RosError> {
+    /// For a response that does not fit its ROS type, and after a shutdown.
+    pub(crate) fn send_now(&self, request: RequestId, response: &dyn Any) -> Result<bool, Error> {
         if self.concern(&request) {
             return Ok(false);
         }
         match self.service.send_response(request, response) {
             Ok(()) => Ok(true),
-            Err(error) if error.is_timeout() => Ok(false),
+            Err(error) if error.kind() == ErrorKind::TimedOut => Ok(false),
             Err(error) => Err(error),
         }
     }
@@ -96,7 +97,7 @@ impl LateResponses {
 }
 
 /// Sends all responses, one after the other, each again until it is sent.
-fn send(service: &ErasedService, queue: &Mutex<Queue>) {
+fn send(service: &Service, queue: &Mutex<Queue>) {
     let mut locked = lock(queue);
     while !locked.is_over {
         let Some(late) = locked.late.front_mut() else { return };
@@ -104,8 +105,8 @@ fn send(service: &ErasedService, queue: &Mutex<Queue>) {
         let response = std::mem::replace(&mut late.response, Box::new(()));
         drop(locked);
         let sent = service.send_response_apart(request, &*response);
-        let is_retried =
-            matches!(&sent, Err(error) if error.is_timeout() && Instant::now() < until);
+        let is_timeout = sent.as_ref().is_err_and(|error| error.kind() == ErrorKind::TimedOut);
+        let is_retried = is_timeout && Instant::now() < until;
         if is_retried {
             std::thread::sleep(PAUSE);
         } else if let Err(error) = sent {

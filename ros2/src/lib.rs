@@ -1,8 +1,8 @@
 //! Live ROS 2 under ringspin's event loops.
 //!
-//! The middleware's own threads say that something has come; a node's event loop then takes it
-//! itself, on its own core. There is no thread that polls, no second queue, and no wait set but one
-//! for changes of the graph, by which clients learn that a server is gone.
+//! The middleware's own threads announce new items; a node's event loop then takes it itself, on
+//! its own core. There is no thread that polls, no second queue, and no wait set but one for
+//! changes of the graph, by which clients learn that a server no longer exists.
 //!
 //! It is built against the ROS 2 that is sourced. Where none is, this library is empty, so that a
 //! workspace without ROS builds; feature `required` makes that an error. Build scripts of
@@ -25,15 +25,12 @@ mod node;
 mod occurrences;
 mod parameters;
 mod queries;
-mod raw;
 pub mod rcl;
 mod reports;
-mod stamp;
 mod types;
 
 pub use connection::Traffic;
 pub use log_layer::RosoutLayer;
 pub use middleware::{Builder, Ros2};
-pub use raw::RawTopicError;
 pub use ringspin_messages::RawMessage;
 pub use types::Types;

@@ -32,7 +32,7 @@ impl Listeners {
         topics.entry(topic.into()).or_default().clone()
     }
 
-    /// For another subscription of `topic`.
+    /// Counts another subscription of `topic`.
     pub(crate) fn add(&self, topic: &str) -> Listener {
         Listener(self.of(topic).listeners)
     }

@@ -2,8 +2,8 @@
 
 use crate::connection::Connection;
 use crate::middleware::Ros2;
-use crate::rcl::{LogLine, Severity, log};
-use ringspin_executor::running_node;
+use crate::rcl::{LogLine, log};
+use ringspin_executor::{LogLevel, running_node};
 use std::cell::Cell;
 use std::fmt::{Debug, Write};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -25,7 +25,7 @@ thread_local! {
 /// A log line on its way to `/rosout`.
 struct Line {
     node: Option<String>,
-    severity: Severity,
+    severity: LogLevel,
     message: String,
     file: &'static str,
     module: &'static str,
@@ -39,14 +39,14 @@ pub struct RosoutLayer {
 }
 
 impl Ros2 {
-    /// A layer that sends what is logged, down to debug, to `/rosout`, in the name of a node: the
-    /// one that field `node` of the event, or of a span around it, names by its fully qualified
-    /// name; else the one [whose callback](ringspin_executor::running_node) logs; else the first
-    /// node. As for every log of ROS, rcl's level (`--log-level`) decides what goes out.
+    /// A layer that sends log lines, down to debug, to `/rosout`, in the name of a node: the one
+    /// that field `node` of the event, or of a span around it, names by its fully qualified name;
+    /// else the one of the [running callback](ringspin_executor::running_node); else the first
+    /// node. As for every log of ROS, rcl's level (`--log-level`) decides which lines are sent.
     ///
-    /// A thread of its own publishes, so that logging does not wait, also not in callbacks of the
-    /// middleware. It has room for 1024 lines; what is too much is dropped, and
-    /// said. What is logged before the first node is there is dropped, too.
+    /// A separate thread publishes, so that logging does not wait, also not in callbacks of the
+    /// middleware. It has room for 1024 lines; further lines are dropped, and their number is
+    /// logged. Lines before the first node exists are dropped, too.
     ///
     /// # Errors
     /// Where the thread cannot be started.
@@ -69,7 +69,7 @@ impl Ros2 {
     }
 }
 
-/// Publishes log lines until the layer or the connection is gone.
+/// Publishes log lines until the layer or the connection is dropped.
 fn publish(connection: &Weak<Connection>, waiting: &Receiver<Line>, dropped: &Mutex<u64>) {
     PUBLISHES.set(true);
     for line in waiting {
@@ -82,7 +82,7 @@ fn publish(connection: &Weak<Connection>, waiting: &Receiver<Line>, dropped: &Mu
         say(*severity, message);
         let dropped = std::mem::take(&mut *dropped.lock().unwrap_or_else(PoisonError::into_inner));
         if dropped > 0 {
-            say(Severity::Warn, &format!("{dropped} lines of the log were too much for /rosout"));
+            say(LogLevel::Warn, &format!("{dropped} lines of the log were too much for /rosout"));
         }
     }
 }
@@ -127,10 +127,10 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for RosoutLayer {
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
         let metadata = event.metadata();
         let severity = match *metadata.level() {
-            Level::ERROR => Severity::Error,
-            Level::WARN => Severity::Warn,
-            Level::INFO => Severity::Info,
-            Level::DEBUG => Severity::Debug,
+            Level::ERROR => LogLevel::Error,
+            Level::WARN => LogLevel::Warn,
+            Level::INFO => LogLevel::Info,
+            Level::DEBUG => LogLevel::Debug,
             Level::TRACE => return,
         };
         if PUBLISHES.get() {

@@ -7,11 +7,10 @@ use crate::connection::{Connection, Traffic};
 use crate::listeners::Listeners;
 use crate::named::NamedTypes;
 use crate::node::RosNode;
-use crate::raw::{RawTopicError, RawTopics};
 use crate::rcl::fast_dds::{self, Profile};
-use crate::rcl::{Context, ContextOptions, RosError, at_exit};
+use crate::rcl::{Context, ContextOptions, at_exit};
 use crate::types::Types;
-use ringspin_executor::{BoxError, Middleware, RemoteNode, RosClock, Time};
+use ringspin_executor::{BoxError, Error, Middleware, RemoteNode, RosClock, Time};
 use ringspin_messages::{CdrService, CdrType};
 use std::any::Any;
 use std::sync::{Arc, Mutex};
@@ -22,7 +21,7 @@ use std::time::Duration;
 ///
 /// One per process is usual: with Fast DDS it is one domain participant and its threads. Two graphs
 /// of one process that are to hear each other need one each, or [`Traffic::Loopback`]: otherwise
-/// each leaves to itself what comes from within the connection.
+/// each ignores messages from within the connection.
 ///
 /// ```no_run
 /// use ringspin_executor::{Graph, QoS};
@@ -33,9 +32,9 @@ use std::time::Duration;
 /// graph.set_middleware(Arc::new(Ros2::builder().connect()?))?;
 /// let node = graph.create_node("talker", ())?;
 /// let chatter = node.create_publisher::<Text>("chatter", QoS::default())?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), ringspin_executor::Error>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Ros2 {
     pub(crate) connection: Arc<Connection>,
 }
@@ -53,7 +52,7 @@ pub struct Builder {
 }
 
 impl Ros2 {
-    /// Starts from what the environment says: domain, discovery, implementation.
+    /// Starts from the environment: domain, discovery, implementation.
     pub fn builder() -> Builder {
         Builder {
             options: ContextOptions::default(),
@@ -66,7 +65,7 @@ impl Ros2 {
         }
     }
 
-    /// The context, for what is to be done with rcl directly.
+    /// The context, for direct calls of rcl.
     pub fn context(&self) -> &Context {
         &self.connection.context
     }
@@ -78,9 +77,9 @@ impl Ros2 {
     /// messages are serialized, if it is known, as recordings have it.
     ///
     /// # Errors
-    /// [`RawTopicError::OtherType`] if it was said to have another one. The first publisher or
-    /// subscription is refused if the sourced ROS does not have the type, or has it with another
-    /// hash.
+    /// [`ErrorKind::TypeMismatch`](ringspin_executor::ErrorKind::TypeMismatch) if it was said to
+    /// have another one. The first publisher or subscription is refused if the sourced ROS does not
+    /// have the type, or has it with another hash.
     ///
     /// ```no_run
     /// use ringspin_executor::{Graph, Message, QoS};
@@ -94,15 +93,15 @@ impl Ros2 {
     /// node.create_subscription("/map", qos, |_, map: &Message<RawMessage>, _| {
     ///     println!("{} bytes", map.0.len());
     /// })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok::<(), ringspin_executor::Error>(())
     /// ```
     pub fn carry_raw(
         &self,
         topic: &str,
         type_name: &str,
         type_hash: Option<&str>,
-    ) -> Result<(), RawTopicError> {
-        self.connection.raw_topics.carry(topic, type_name, type_hash)
+    ) -> Result<(), Error> {
+        self.connection.named.set_raw(topic, type_name, type_hash.unwrap_or_default())
     }
 
     /// Says that `topic`, a fully qualified name after remapping, goes by `table`, for a Rust type
@@ -117,7 +116,7 @@ impl Ros2 {
     }
 
     /// Has `stop` called when the process exits, by a return from `main` or by `exit`: it is to end
-    /// what uses the connection on other threads, in a second at most. After that everything of
+    /// the users of the connection on other threads, in a second at most. After that everything of
     /// ROS 2 in the process is freed, and a thread that still uses it waits for the end.
     ///
     /// For executors on threads that are not joined: without it Fast DDS frees its global objects
@@ -130,6 +129,12 @@ impl Ros2 {
                 connection.server_watch.end();
             }
         });
+    }
+}
+
+impl std::fmt::Debug for Ros2 {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Ros2").field(&self.connection.context).finish()
     }
 }
 
@@ -148,7 +153,8 @@ impl Builder {
         self
     }
 
-    /// Arguments for rcl itself, such as `--ros-args --log-level debug`. Names and parameters are
+    /// Arguments for rcl itself, such as `--ros-args --log-level debug --enclave /arm`; after
+    /// `--ros-args`, `Arguments::for_rcl` are those of the command line. Names and parameters are
     /// the executor's: give those to it.
     #[must_use]
     pub fn arguments(mut self, arguments: Vec<String>) -> Self {
@@ -181,7 +187,7 @@ impl Builder {
         self
     }
 
-    /// Whether Fast DDS uses connection memory beside UDP; no, if nothing else is said. See
+    /// Whether Fast DDS uses shared memory beside UDP; no, if nothing else is said. See
     /// [`Profile::shared_memory`] for the reason.
     #[must_use]
     pub fn shared_memory(mut self, used: bool) -> Self {
@@ -193,7 +199,7 @@ impl Builder {
     ///
     /// # Errors
     /// Where rcl or the middleware cannot start.
-    pub fn connect(self) -> Result<Ros2, RosError> {
+    pub fn connect(self) -> Result<Ros2, Error> {
         let (traffic, types) = (self.traffic, self.types);
         let profile = Profile {
             shared_memory: self.shared_memory,
@@ -216,7 +222,6 @@ impl Builder {
             types,
             matches_locals,
             knows_locals: matches_locals && !fast_dds::is_configured(),
-            raw_topics: RawTopics::default(),
             named: NamedTypes::default(),
             listeners: Listeners::default(),
             offers_parameters,

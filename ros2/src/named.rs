@@ -1,11 +1,12 @@
-//! Types of single topics and services, whose Rust type stands for several ROS types.
+//! ROS types of single topics and services: for Rust types that stand for several ROS types, and
+//! for serialized messages.
 
-use ringspin_executor::{ServiceTypes, TypeName};
-use ringspin_messages::{CdrService, CdrType};
+use ringspin_executor::{Error, ErrorKind, ServiceTypes, TypeName};
+use ringspin_messages::{CdrService, CdrType, RawMessage, RosType};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// The tables by fully qualified name.
+/// The tables by fully qualified name. Tables of types that are known by name are never freed.
 #[derive(Debug, Default)]
 pub(crate) struct NamedTypes {
     topics: Mutex<BTreeMap<String, &'static CdrType>>,
@@ -23,10 +24,45 @@ impl NamedTypes {
         services.insert(service.into(), table);
     }
 
+    /// Sets the type of the serialized messages of `topic`; an empty `hash` is not known.
+    pub(crate) fn set_raw(&self, topic: &str, name: &str, hash: &str) -> Result<(), Error> {
+        let mut topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = topics.get(topic) {
+            let is_other_hash = ![known.hash(), hash].contains(&"") && known.hash() != hash;
+            if known.name() != name || is_other_hash {
+                let [known, given] = [(known.name(), known.hash()), (name, hash)].map(described);
+                let text = format!(
+                    "failed to carry topic {topic} with messages of type {given}: it has type \
+                     {known}; use one type"
+                );
+                return Err(Error::new(ErrorKind::TypeMismatch, text).on_topic(topic));
+            }
+            if known.hash() == hash || hash.is_empty() {
+                return Ok(());
+            }
+        }
+        let (name, hash) = (name.to_owned().leak(), hash.to_owned().leak());
+        let table = CdrType::raw().with_ros_type(RosType { name, definition: "", hash });
+        topics.insert(topic.into(), Box::leak(Box::new(table)));
+        Ok(())
+    }
+
     /// The table of a topic, if it is of messages of this Rust type.
-    pub(crate) fn topic(&self, topic: &str, message: TypeName) -> Option<&'static CdrType> {
+    pub(crate) fn topic(
+        &self,
+        topic: &str,
+        message: TypeName,
+    ) -> Result<Option<&'static CdrType>, Error> {
         let topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
-        topics.get(topic).copied().filter(|table| table.rust_type() == message.id)
+        let table = topics.get(topic).copied().filter(|table| table.rust_type() == message.id);
+        if table.is_none() && message == TypeName::of::<RawMessage>() {
+            let text = format!(
+                "topic {topic} has serialized messages, but of which type? Say so by \
+                 `Ros2::carry_raw` before its first publisher or subscription"
+            );
+            return Err(Error::new(ErrorKind::NotFound, text).on_topic(topic));
+        }
+        Ok(table)
     }
 
     /// The table of a service, if it is of messages of these Rust types.
@@ -41,4 +77,8 @@ impl NamedTypes {
                 && table.response().rust_type() == types.response.id
         })
     }
+}
+
+fn described((name, hash): (&str, &str)) -> String {
+    if hash.is_empty() { name.into() } else { format!("{name} ({hash})") }
 }

@@ -6,16 +6,15 @@ use crate::connection::{Connection, Traffic};
 use crate::late_responses::LateResponses;
 use crate::listeners::{Listener, ListenerCount, Missing};
 use crate::parameters::{ParameterEvents, parameter_services};
-use crate::raw::RawType;
 use crate::rcl::{
-    ErasedClient, ErasedPublisher, ErasedService, ErasedSubscription, Locals, Node, NodeOptions,
-    RequestId, RosError, check_type_hash,
+    Client, Locals, Node, NodeOptions, Publisher, RequestId, Sequences, Service, Subscription,
 };
 use crate::reports::{Complaints, End, Reporter, Watched};
 use ringspin_executor::{
-    AnnouncedService, BoxError, Durability, Liveliness, MessageTimes, ParameterClient,
-    ParameterValue, QoS, RemoteClient, RemoteEvents, RemoteNode, RemoteNotifier, RemotePublisher,
-    RemoteResponder, RemoteServer, RemoteSubscription, ServiceTypes, Time, TypeName,
+    AnnouncedService, BoxError, Durability, Error, Liveliness, MessageTimes, ParameterClient,
+    ParameterEventKind, ParameterValue, QoS, RemoteClient, RemoteEvents, RemoteNode,
+    RemoteNotifier, RemotePublisher, RemoteResponder, RemoteServer, RemoteSubscription,
+    ServiceTypes, Time, TypeName,
 };
 use ringspin_messages::{CdrService, CdrType};
 use ringspin_ringbuf::Counter;
@@ -35,7 +34,7 @@ impl RosNode {
         connection: Arc<Connection>,
         namespace: &str,
         name: &str,
-    ) -> Result<Self, RosError> {
+    ) -> Result<Self, Error> {
         // The graph has remapped all names, and rcl's own arguments hold no rules for them.
         let node = Node::new(&connection.context, namespace, name, NodeOptions::default())?;
         connection.add_node(&node);
@@ -45,7 +44,7 @@ impl RosNode {
     }
 
     /// The reporter of `end`; `None` for a connection that receives nothing.
-    fn reporter(&self, end: End, qos: QoS) -> Result<Option<Arc<Reporter>>, RosError> {
+    fn reporter(&self, end: End, qos: QoS) -> Result<Option<Arc<Reporter>>, Error> {
         if self.connection.traffic == Traffic::PublishOnly {
             return Ok(None);
         }
@@ -54,17 +53,15 @@ impl RosNode {
         Ok(Some(Arc::new(reporter)))
     }
 
-    /// The ROS type of `topic`, whose messages are of a Rust type; `None` if that stays within the
-    /// process.
-    fn wire(&self, topic: &str, message: TypeName) -> Result<Option<Wire>, BoxError> {
-        if let Some(RawType { name, hash }) = self.connection.raw_topics.type_of(topic, message)? {
-            if let Some(hash) = hash {
-                check_type_hash(&name, &hash)?;
-            }
-            return Ok(Some(Wire::Raw(name)));
-        }
-        let table = self.connection.named.topic(topic, message);
-        Ok(table.or_else(|| self.connection.types.message(message.id)).map(Wire::Typed))
+    /// The ROS type of `topic`, given the Rust type of its messages; `None` if that stays within
+    /// the process.
+    fn topic_table(
+        &self,
+        topic: &str,
+        message: TypeName,
+    ) -> Result<Option<&'static CdrType>, Error> {
+        let table = self.connection.named.topic(topic, message)?;
+        Ok(table.or_else(|| self.connection.types.message(message.id)))
     }
 
     /// The ROS type of `service`; `None` if that stays within the process.
@@ -88,13 +85,10 @@ impl RemoteNode for RosNode {
         qos: QoS,
     ) -> Result<Option<Arc<dyn RemotePublisher>>, BoxError> {
         let sent = self.connection.listeners.sent(topic);
-        let Some(wire) = self.wire(topic, message)? else {
+        let Some(table) = self.topic_table(topic, message)? else {
             return Ok(None);
         };
-        let publisher = match wire {
-            Wire::Typed(table) => ErasedPublisher::new(&self.node, table, topic, &qos)?,
-            Wire::Raw(type_name) => ErasedPublisher::raw(&self.node, &type_name, topic, &qos)?,
-        };
+        let publisher = Publisher::of_table(&self.node, table, topic, &qos)?;
         // A later subscription may want a message that has no receiver now; and a message is a sign
         // of life, and keeps a deadline. With loopback all go through ROS 2.
         let is_needed = qos.durability() != Durability::Volatile
@@ -120,19 +114,16 @@ impl RemoteNode for RosNode {
         };
         let missing = self.missing(topic, &qos, locals);
         let times = MessageTimes::UNKNOWN;
-        let from = match self.wire(topic, message)? {
-            None => return Ok(None),
-            Some(Wire::Typed(table)) => {
-                ErasedSubscription::new(&self.node, table, topic, &qos, locals)?
-            }
-            Some(Wire::Raw(type_name)) => {
-                ErasedSubscription::raw(&self.node, &type_name, topic, &qos, locals)?
-            }
+        let Some(table) = self.topic_table(topic, message)? else {
+            return Ok(None);
         };
+        let from = Subscription::of_table(&self.node, table, topic, &qos, locals)?;
         from.on_new_message(move |count| remote_notifier.announce(count))?;
         let reporter = self.reporter(End::Subscription(from.share()), qos)?;
         let _listener = self.connection.listeners.add(topic);
-        Ok(Some(Box::new(RosSubscription { from, times, missing, reporter, _listener })))
+        let sequences = Sequences::default();
+        let subscription = RosSubscription { from, times, missing, sequences, reporter, _listener };
+        Ok(Some(Box::new(subscription)))
     }
 
     fn serve(
@@ -145,9 +136,9 @@ impl RemoteNode for RosNode {
         let Some(table) = self.service_table(service, types) else {
             return Ok(None);
         };
-        let server = Arc::new(ErasedService::new(&self.node, table, service, &qos)?);
+        let server = Service::of_table(&self.node, table, service, &qos)?;
         server.on_new_request(move |count| remote_notifier.announce(count))?;
-        Ok(Some(Box::new(RosServer::new(server))))
+        Ok(Some(Box::new(RosServer(Arc::new(LateResponses::new(server))))))
     }
 
     fn call(
@@ -160,7 +151,7 @@ impl RemoteNode for RosNode {
         let Some(table) = self.service_table(service, types) else {
             return Ok(None);
         };
-        let client = ErasedClient::new(&self.node, table, service, &qos)?;
+        let client = Client::of_table(&self.node, table, service, &qos)?;
         let watch = &self.connection.server_watch;
         let client = RosClient::new(client, remote_notifier, watch, || self.connection.observer())?;
         Ok(Some(Arc::new(client)))
@@ -180,35 +171,20 @@ impl RemoteNode for RosNode {
         Ok(middleware_services)
     }
 
-    fn parameter_declared(&self, parameter: &str, value: &ParameterValue, now: Option<Time>) {
+    fn parameters_changed(
+        &self,
+        kind: ParameterEventKind,
+        values: &[(String, ParameterValue)],
+        now: Option<Time>,
+    ) {
         if let Some(events) = &self.parameter_events {
-            events.declared(parameter, value, now);
+            events.publish(kind, values, now);
         }
     }
-
-    fn parameter_undeclared(&self, parameter: &str, value: &ParameterValue, now: Option<Time>) {
-        if let Some(events) = &self.parameter_events {
-            events.undeclared(parameter, value, now);
-        }
-    }
-
-    fn parameters_set(&self, values: &[(String, ParameterValue)], now: Option<Time>) {
-        if let Some(events) = &self.parameter_events {
-            events.set(values, now);
-        }
-    }
-}
-
-/// The ROS type of a topic.
-enum Wire {
-    /// The one of the messages' Rust type.
-    Typed(&'static CdrType),
-    /// The one of this name, for messages that are serialized already.
-    Raw(String),
 }
 
 struct RosPublisher {
-    publisher: ErasedPublisher,
+    publisher: Publisher,
     /// `None` if every message has to be serialized.
     inside: Option<Inside>,
     sent: Arc<Counter>,
@@ -254,10 +230,11 @@ impl RemotePublisher for RosPublisher {
 }
 
 struct RosSubscription {
-    from: ErasedSubscription,
+    from: Subscription,
     /// Times of the last message taken.
     times: MessageTimes,
     missing: Missing,
+    sequences: Sequences,
     reporter: Option<Arc<Reporter>>,
     _listener: Listener,
 }
@@ -267,6 +244,7 @@ impl RemoteSubscription for RosSubscription {
         let Some(info) = self.from.take(into)? else {
             return Ok(false);
         };
+        self.sequences.note(&info);
         self.times = info.times();
         Ok(true)
     }
@@ -279,27 +257,21 @@ impl RemoteSubscription for RosSubscription {
         self.missing.overwritten(missing)
     }
 
+    fn skipped(&self) -> Option<u64> {
+        self.sequences.skipped()
+    }
+
     fn events(&self) -> Option<Arc<dyn RemoteEvents>> {
         Some(self.reporter.clone()?)
     }
 }
 
-struct RosServer {
-    service: Arc<ErasedService>,
-    late: Arc<LateResponses>,
-}
-
-impl RosServer {
-    fn new(service: Arc<ErasedService>) -> Self {
-        let late = Arc::new(LateResponses::new(service.clone()));
-        Self { service, late }
-    }
-}
+struct RosServer(Arc<LateResponses>);
 
 impl RemoteServer for RosServer {
     fn take(&mut self, into: &mut dyn Any) -> Result<Option<Arc<dyn RemoteResponder>>, BoxError> {
-        let request = self.service.take_request(into)?;
-        let late = self.late.clone();
+        let request = self.0.service().take_request(into)?;
+        let late = self.0.clone();
         Ok(request.map(|request| -> Arc<dyn RemoteResponder> {
             Arc::new(RosResponder { late, request })
         }))

@@ -1,7 +1,8 @@
 //! Questions to the graph of ROS 2, and waiting for a peer before spinning.
 
 use crate::middleware::Ros2;
-use crate::rcl::{Endpoint, Node, NodeName, RosError};
+use crate::rcl::{Endpoint, Node, NodeName};
+use ringspin_executor::Error;
 use std::time::Duration;
 
 /// The graph of ROS 2 as it is now. It becomes complete only a while after connecting, because
@@ -13,7 +14,7 @@ impl Ros2 {
     ///
     /// # Errors
     /// After a shutdown.
-    pub fn topic_names_and_types(&self) -> Result<Vec<(String, Vec<String>)>, RosError> {
+    pub fn topic_names_and_types(&self) -> Result<Vec<(String, Vec<String>)>, Error> {
         self.observer()?.topics()
     }
 
@@ -21,7 +22,7 @@ impl Ros2 {
     ///
     /// # Errors
     /// After a shutdown.
-    pub fn service_names_and_types(&self) -> Result<Vec<(String, Vec<String>)>, RosError> {
+    pub fn service_names_and_types(&self) -> Result<Vec<(String, Vec<String>)>, Error> {
         self.observer()?.services()
     }
 
@@ -30,7 +31,7 @@ impl Ros2 {
     ///
     /// # Errors
     /// After a shutdown.
-    pub fn node_names(&self) -> Result<Vec<NodeName>, RosError> {
+    pub fn node_names(&self) -> Result<Vec<NodeName>, Error> {
         let mut nodes = self.observer()?.nodes()?;
         nodes.retain(|node| !node.name.starts_with('_'));
         Ok(nodes)
@@ -40,7 +41,7 @@ impl Ros2 {
     ///
     /// # Errors
     /// For a name with a NUL character, and after a shutdown.
-    pub fn publishers(&self, topic: &str) -> Result<Vec<Endpoint>, RosError> {
+    pub fn publishers(&self, topic: &str) -> Result<Vec<Endpoint>, Error> {
         self.observer()?.publishers(topic)
     }
 
@@ -49,7 +50,7 @@ impl Ros2 {
     ///
     /// # Errors
     /// For a name with a NUL character, and after a shutdown.
-    pub fn dds_publishers(&self, topic: &str) -> Result<Vec<Endpoint>, RosError> {
+    pub fn dds_publishers(&self, topic: &str) -> Result<Vec<Endpoint>, Error> {
         self.observer()?.dds_publishers(topic)
     }
 
@@ -57,7 +58,7 @@ impl Ros2 {
     ///
     /// # Errors
     /// For a name with a NUL character, and after a shutdown.
-    pub fn subscriptions(&self, topic: &str) -> Result<Vec<Endpoint>, RosError> {
+    pub fn subscriptions(&self, topic: &str) -> Result<Vec<Endpoint>, Error> {
         self.observer()?.subscriptions(topic)
     }
 
@@ -71,15 +72,16 @@ impl Ros2 {
     /// After a shutdown.
     ///
     /// ```no_run
-    /// # use ringspin_ros2::{Ros2, rcl::RosError};
+    /// # use ringspin_executor::Error;
+    /// # use ringspin_ros2::Ros2;
     /// # use std::time::Duration;
     /// let ros2 = Ros2::builder().connect()?;
     /// if !ros2.wait_for_service("/map_server/load_map", Duration::from_secs(10))? {
     ///     eprintln!("going on without a map");
     /// }
-    /// # Ok::<(), RosError>(())
+    /// # Ok::<(), Error>(())
     /// ```
-    pub fn wait_for_service(&self, service: &str, timeout: Duration) -> Result<bool, RosError> {
+    pub fn wait_for_service(&self, service: &str, timeout: Duration) -> Result<bool, Error> {
         let offers = |node: &Node| Ok(node.services()?.iter().any(|(name, _)| name == service));
         self.observer()?.wait_for(timeout, offers)
     }
@@ -88,7 +90,7 @@ impl Ros2 {
     ///
     /// # Errors
     /// For a name with a NUL character, and after a shutdown.
-    pub fn wait_for_publishers(&self, topic: &str, timeout: Duration) -> Result<bool, RosError> {
+    pub fn wait_for_publishers(&self, topic: &str, timeout: Duration) -> Result<bool, Error> {
         self.observer()?.wait_for(timeout, |node| Ok(node.count_publishers(topic)? > 0))
     }
 
@@ -96,7 +98,7 @@ impl Ros2 {
     ///
     /// # Errors
     /// For a name with a NUL character, and after a shutdown.
-    pub fn wait_for_subscribers(&self, topic: &str, timeout: Duration) -> Result<bool, RosError> {
+    pub fn wait_for_subscribers(&self, topic: &str, timeout: Duration) -> Result<bool, Error> {
         self.observer()?.wait_for(timeout, |node| Ok(node.count_subscriptions(topic)? > 0))
     }
 
@@ -105,14 +107,14 @@ impl Ros2 {
     ///
     /// # Errors
     /// After a shutdown.
-    pub fn wait_for_node(&self, name: &str, timeout: Duration) -> Result<bool, RosError> {
+    pub fn wait_for_node(&self, name: &str, timeout: Duration) -> Result<bool, Error> {
         let is_it = |node: &NodeName| {
             format!("{}/{}", node.namespace.trim_end_matches('/'), node.name) == name
         };
         self.observer()?.wait_for(timeout, |node| Ok(node.nodes()?.iter().any(is_it)))
     }
 
-    fn observer(&self) -> Result<Node, RosError> {
+    fn observer(&self) -> Result<Node, Error> {
         self.connection.observer()
     }
 }

@@ -1,25 +1,26 @@
-//! The functions of rcl that ringspin uses, made safe: every handle frees itself, keeps alive what
-//! it needs, and turns what rcl reports into errors that name the entity. All `unsafe` is here.
+//! The functions of rcl that ringspin uses, made safe: every handle frees itself, keeps its
+//! dependencies alive, and turns the error states of rcl into errors that name the entity. All
+//! `unsafe` is here.
 //!
-//! | what | where |
+//! | type | content |
 //! |---|---|
 //! | [`Context`], [`Node`] | the connection to the middleware, and a name in its graph |
-//! | [`Publisher`], [`Subscription`] | of a type known when the program is compiled |
-//! | [`Service`], [`Client`] | requests and responses, likewise |
-//! | [`ErasedPublisher`], [`ErasedSubscription`] | of a type known by its table, [`CdrType`] |
-//! | [`ErasedService`], [`ErasedClient`] | likewise, by a [`CdrService`] |
-//! | [`RawPublisher`], [`RawSubscription`] | CDR bytes, of a type known by its name |
-//! | [`RawService`], [`RawClient`] | likewise |
+//! | [`Publisher`], [`Subscription`] | messages of one type |
+//! | [`Service`], [`Client`] | requests and responses |
 //! | [`fast_dds`] | settings of Fast DDS that ROS has no names for |
-//! | [`Event`] | what happened to the quality of service of a publisher or subscription |
+//! | [`Event`] | events of the quality of service of a publisher or subscription |
+//!
+//! The type of these four is a type parameter where it is known when the program is compiled.
+//! Otherwise it is [`Dynamic`]: `of_table` takes the table of a Rust type ([`CdrType`],
+//! [`CdrService`]), and `named` the name of a ROS type, whose messages are then CDR bytes.
 //!
 //! Nothing here waits, except [`Node::wait_for`] and the thread of a connection that watches the
-//! graph for its clients: who wants to know that something has come says
-//! so (`on_new_message` and its like) and is called, on a thread of the middleware or, within one
+//! graph for its clients: a user that wants to know about new items registers a callback
+//! (`on_new_message` and its like), which is called on a thread of the middleware or, within one
 //! process, on the thread that publishes.
 //!
 //! Messages go to and from rcl as CDR bytes. Only its services want C structs: those are made and
-//! converted by what the libraries of their types say about them.
+//! converted by the type descriptions in the libraries.
 //!
 //! [`CdrType`]: ringspin_messages::CdrType
 //! [`CdrService`]: ringspin_messages::CdrService
@@ -45,8 +46,8 @@ macro_rules! deref_to {
 
 /// Shows a handle as errors name its entity.
 macro_rules! debug_as_entity {
-    ($handle:ty) => {
-        impl std::fmt::Debug for $handle {
+    ($handle:ident$(<$parameter:ident>)?) => {
+        impl$(<$parameter>)? std::fmt::Debug for $handle$(<$parameter>)? {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(&self.rcl.entity.text())
             }
@@ -72,28 +73,25 @@ mod node;
 mod owned;
 mod publisher;
 mod qos;
-mod raw;
+mod sequences;
 mod serialized;
 mod service;
 mod subscription;
 mod type_support;
 
-pub use client::{Client, ErasedClient, RawClient};
+pub use client::Client;
 pub use context::{Context, ContextOptions, Reach};
-pub use error::RosError;
-pub use event::{Event, PublisherEvent, QosEvent, SubscriptionEvent};
+pub use event::Event;
 pub(crate) use exit::at_exit;
 pub use graph::{Endpoint, NodeName};
-pub(crate) use graph_watch::{GraphWatch, GraphWatchError};
-pub use logging::{LogLine, Severity, log};
+pub(crate) use graph_watch::GraphWatch;
+pub use logging::{LogLine, log};
 pub use native::live_messages;
 pub(crate) use node::WeakNode;
 pub use node::{Node, NodeOptions};
-pub use publisher::{ErasedPublisher, Publisher, PublisherEndpoint};
+pub use publisher::{Publisher, PublisherEndpoint};
 pub use qos::middleware;
-pub use raw::{RawPublisher, RawSubscription};
-pub use service::{ErasedService, RawService, RequestId, Service};
-pub use subscription::{
-    ErasedSubscription, Locals, MessageInfo, Subscription, SubscriptionEndpoint,
-};
-pub use type_support::{check_type_hash, type_hash, type_names};
+pub use sequences::Sequences;
+pub use service::{RequestId, Service};
+pub use subscription::{Locals, MessageInfo, Subscription, SubscriptionEndpoint};
+pub use type_support::{Dynamic, check_type_hash, type_hash, type_names};

@@ -1,12 +1,9 @@
 //! QoS events of publishers and subscriptions in ROS 2: they call the callbacks of the graph, and
 //! without a callback an incompatible peer causes a warning.
 
-use crate::rcl::{
-    Event, Node, PublisherEndpoint, PublisherEvent, QosEvent, RosError, SubscriptionEndpoint,
-    SubscriptionEvent,
-};
+use crate::rcl::{Event, Node, PublisherEndpoint, SubscriptionEndpoint};
 use ringspin_executor::{
-    AnnouncedService, BoxError, Incompatibility, IncompatiblePeer, MiddlewareService, QoS,
+    AnnouncedService, BoxError, Error, Incompatibility, IncompatiblePeer, MiddlewareService, QoS,
     QosPolicy, RemoteEvent, RemoteEventKind, RemoteEvents, RemoteNotifier, RemoteStatus,
 };
 use std::collections::BTreeMap;
@@ -29,29 +26,11 @@ impl End {
         }
     }
 
-    fn event(&self, kind: RemoteEventKind) -> Result<Option<Event>, RosError> {
-        let event = match self {
-            Self::Publisher(publisher) => {
-                let kind = match kind {
-                    RemoteEventKind::IncompatibleQos => PublisherEvent::IncompatibleQos,
-                    RemoteEventKind::Matched => PublisherEvent::Matched,
-                    RemoteEventKind::LivelinessChanged | RemoteEventKind::MessageLost => {
-                        return Ok(None);
-                    }
-                };
-                publisher.event(kind)
-            }
-            Self::Subscription(subscription) => {
-                let kind = match kind {
-                    RemoteEventKind::IncompatibleQos => SubscriptionEvent::IncompatibleQos,
-                    RemoteEventKind::Matched => SubscriptionEvent::Matched,
-                    RemoteEventKind::LivelinessChanged => SubscriptionEvent::LivelinessChanged,
-                    RemoteEventKind::MessageLost => SubscriptionEvent::MessageLost,
-                };
-                subscription.event(kind)
-            }
-        };
-        event.map(Some)
+    fn event(&self, kind: RemoteEventKind) -> Result<Option<Event>, Error> {
+        match self {
+            Self::Publisher(publisher) => publisher.event(kind),
+            Self::Subscription(subscription) => subscription.event(kind).map(Some),
+        }
     }
 
     /// The incompatible policies of this endpoint, which has `qos`, and a peer, which has `other`.
@@ -75,7 +54,7 @@ impl Watched {
         self: &Arc<Self>,
         kind: RemoteEventKind,
         remote_notifier: RemoteNotifier,
-    ) -> Result<Option<Watch>, RosError> {
+    ) -> Result<Option<Watch>, Error> {
         let Some(event) = self.end.event(kind)? else {
             return Ok(None);
         };
@@ -84,7 +63,7 @@ impl Watched {
     }
 
     /// The peer that was discovered last among those that are incompatible because of `policy`.
-    fn misfit(&self, policy: Option<QosPolicy>) -> Result<Option<IncompatiblePeer>, RosError> {
+    fn misfit(&self, policy: Option<QosPolicy>) -> Result<Option<IncompatiblePeer>, Error> {
         let peers = match &self.end {
             End::Publisher(_) => self.node.subscriptions(self.end.topic())?,
             End::Subscription(_) => self.node.publishers(self.end.topic())?,
@@ -116,36 +95,11 @@ struct Watch {
 
 impl RemoteEvent for Watch {
     fn take(&mut self) -> Result<Option<RemoteStatus>, BoxError> {
-        let Some(event) = self.event.take()? else {
-            return Ok(None);
-        };
-        Ok(match event {
-            QosEvent::LivelinessChanged { alive, not_alive, .. } => {
-                Some(RemoteStatus::Liveliness { alive, not_alive })
-            }
-            QosEvent::IncompatibleQos { total, policy, .. } => {
-                let last_policy = policy_named(policy);
-                let last_peer = self.watched.misfit(last_policy)?;
-                Some(RemoteStatus::IncompatibleQos { total, last_policy, last_peer })
-            }
-            QosEvent::MessageLost { total, .. } => Some(RemoteStatus::MessageLost { total }),
-            QosEvent::Matched { total, current, .. } => {
-                Some(RemoteStatus::Matched { total, current })
-            }
-            _ => None,
-        })
-    }
-}
-
-/// The policy with this name in events of rcl.
-fn policy_named(name: &str) -> Option<QosPolicy> {
-    match name {
-        "reliability" => Some(QosPolicy::Reliability),
-        "durability" => Some(QosPolicy::Durability),
-        "deadline" => Some(QosPolicy::Deadline),
-        "liveliness" => Some(QosPolicy::Liveliness),
-        "liveliness lease duration" => Some(QosPolicy::LeaseDuration),
-        _ => None,
+        let mut status = self.event.take()?;
+        if let Some(RemoteStatus::IncompatibleQos { last_policy, last_peer, .. }) = &mut status {
+            *last_peer = self.watched.misfit(*last_policy)?;
+        }
+        Ok(status)
     }
 }
 
@@ -163,7 +117,7 @@ impl Reporter {
         watched: Arc<Watched>,
         includes_locals: bool,
         complaints: &Arc<Complaints>,
-    ) -> Result<Self, RosError> {
+    ) -> Result<Self, Error> {
         let number = complaints.add(&watched)?;
         Ok(Self { watched, includes_locals, complaints: complaints.clone(), number })
     }
@@ -207,12 +161,12 @@ pub(crate) struct Complaints {
 struct Watches {
     /// The number of ends so far.
     ends: u64,
-    /// By the number of the end.
+    /// By the number of the publisher or subscription.
     watched: BTreeMap<u64, Watch>,
 }
 
 impl Complaints {
-    fn add(&self, watched: &Arc<Watched>) -> Result<u64, RosError> {
+    fn add(&self, watched: &Arc<Watched>) -> Result<u64, Error> {
         let watch =
             watched.watch(RemoteEventKind::IncompatibleQos, self.remote_notifier.clone())?;
         let mut watches = self.lock();

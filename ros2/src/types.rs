@@ -32,7 +32,7 @@ use std::sync::{Arc, OnceLock};
 /// assert!(types.message(TypeId::of::<(u64, u64)>()).is_none());
 /// ```
 ///
-/// The packages of one's own, which a build script has generated, are added as a whole: it is a
+/// Packages that a build script has generated are added as a whole: it is a
 /// [`TypeVisitor`].
 ///
 /// ```
@@ -69,8 +69,8 @@ impl Types {
     }
 
     /// Every message, service and action of the common packages, which are the modules of
-    /// `ringspin_messages`, and what the actions consist of. Also Rust's numbers, `bool` and
-    /// `String`, as messages of `std_msgs`, and the services of a
+    /// `ringspin_messages`, and the messages and services of the actions. Also Rust's numbers,
+    /// `bool` and `String`, as messages of `std_msgs`, and the services of a
     /// [lifecycle](ringspin_executor::Node::lifecycle), as those of `lifecycle_msgs`.
     pub fn installed() -> Self {
         static INSTALLED: OnceLock<Types> = OnceLock::new();

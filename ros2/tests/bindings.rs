@@ -46,8 +46,8 @@ fn assertions(bindings: &str) -> String {
     text
 }
 
-/// The errors of a C++ compiler about `assertions` below the headers.
-fn compile(assertions: &str) -> String {
+/// The errors of a C++ compiler about `assertions` below the headers of this file.
+fn compile(headers: &str, assertions: &str) -> String {
     let prefixes = env::var_os("AMENT_PREFIX_PATH").unwrap();
     let folders = env::split_paths(&prefixes).map(|prefix| prefix.join("include"));
     let folders = folders.flat_map(|folder| fs::read_dir(folder).into_iter().flatten().flatten());
@@ -56,7 +56,7 @@ fn compile(assertions: &str) -> String {
     compiler.args(folders.map(|folder| format!("-I{}", folder.path().display())));
     let compiler = compiler.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut compiler = compiler.expect("a C++ compiler is needed, as of the package g++");
-    let headers = Path::new(env!("CARGO_MANIFEST_DIR")).join("bindings/rcl.h");
+    let headers = Path::new(env!("CARGO_MANIFEST_DIR")).join(headers);
     let source = format!("#include \"{}\"\n#include <cstddef>\n{assertions}", headers.display());
     compiler.stdin.take().unwrap().write_all(source.as_bytes()).unwrap();
     String::from_utf8(compiler.wait_with_output().unwrap().stderr).unwrap()
@@ -66,8 +66,18 @@ fn compile(assertions: &str) -> String {
 fn layouts_and_constants_are_those_of_the_headers() {
     let all = assertions(COMMON) + &assertions(OWN);
     assert!(all.lines().count() > 400, "the bindings were not found: {all}");
-    let errors = compile(&all);
+    let errors = compile("bindings/rcl.h", &all);
     assert!(errors.is_empty(), "run scripts/rcl-bindings: {errors}");
-    let errors = compile("static_assert(sizeof(rcl_context_s) == 1);");
+    let errors = compile("bindings/rcl.h", "static_assert(sizeof(rcl_context_s) == 1);");
     assert!(errors.contains("static assertion failed"), "{errors}");
+}
+
+#[test]
+fn the_middleware_has_the_layouts_of_jazzy() {
+    if env::var("ROS_DISTRO").is_ok_and(|distribution| distribution == "jazzy") {
+        let all = assertions(include_str!("../../rmw/bindings/jazzy.rs"));
+        assert!(all.lines().count() > 400, "the bindings were not found: {all}");
+        let errors = compile("../rmw/bindings/rmw.h", &all);
+        assert!(errors.is_empty(), "run scripts/rcl-bindings: {errors}");
+    }
 }

@@ -1,6 +1,6 @@
 //! The build script tells apart the ways in which the environment can be wrong.
 //!
-//! Each case is checked in a process of its own, because the checks read the environment.
+//! Each case is checked in a separate process, because the checks read the environment.
 
 #[allow(dead_code)] // The rest of it speaks to cargo.
 #[path = "../build/ros.rs"]

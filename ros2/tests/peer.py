@@ -387,6 +387,19 @@ class Peer:
         return Waiter(lambda: True if count() == [publishers, subscriptions] else None, timeout,
                       lambda: f"{count()} publishers and subscriptions")
 
+    def do_graph(self, part):
+        """How many nodes and endpoints, those of services among them, have part in their names."""
+        nodes = [name for name in self.node.get_node_names() if part in name]
+        topics = self.node.get_topic_names_and_types(no_demangle=True)
+        ends = [end for topic, _ in topics if part in topic
+                for end in (self.node.get_publishers_info_by_topic(topic, no_mangle=True)
+                            + self.node.get_subscriptions_info_by_topic(topic, no_mangle=True))]
+        return [len(nodes), len(ends)]
+
+    def do_wait_for_graph(self, part, seen, timeout=LONG_WAIT):
+        return Waiter(lambda: True if self.do_graph(part) == seen else None, timeout,
+                      lambda: f"{self.do_graph(part)} nodes and endpoints instead of {seen}")
+
     def do_come_and_go(self, topic, type, cycles):
         """Creates and destroys a node with a publisher and a subscription, so many times."""
         for _ in range(cycles):

@@ -1,6 +1,6 @@
 //! Contexts that are created and destroyed on four threads at a time, beside peers that are killed.
 //!
-//! The contexts live in a process of their own, so that a crash in there is a failure here. Of the
+//! The contexts live in a separate process, so that a crash in there is a failure here. Of the
 //! peers, every other one uses shared memory, as peers do by default. Set `RINGSPIN_STRESS_ROUNDS`
 //! for another number of rounds; with `FASTDDS_BUILTIN_TRANSPORTS=DEFAULT`, which brings shared
 //! memory back, Fast DDS 2.14 crashes in about one of three runs of 100 rounds.
@@ -36,7 +36,7 @@ fn rounds() -> usize {
     std::env::var(ROUNDS).map_or(20, |rounds| rounds.parse().expect("a number of rounds"))
 }
 
-/// One node with a publisher and a subscription, in a context of its own.
+/// One node with a publisher and a subscription, in a new context.
 struct Connection {
     publisher: Publisher<Text>,
     subscription: Subscription<Text>,
@@ -56,7 +56,7 @@ impl Connection {
         Self { publisher, subscription, node }
     }
 
-    /// Publishes, and takes what has come.
+    /// Publishes, and takes the received messages.
     fn talk(&mut self) {
         self.publisher.publish(&Text { data: "a message".repeat(100) }).unwrap();
         while self.subscription.take().unwrap().is_some() {}
@@ -85,7 +85,7 @@ fn worker() {
 /// Fails if a context with the default settings maps a port in shared memory.
 fn assert_no_shared_memory() {
     if std::env::var_os("FASTDDS_BUILTIN_TRANSPORTS").is_some() {
-        return; // As the user wants.
+        return; // the user chose other transports
     }
     let _connection = Connection::open("plain", false);
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();

@@ -1,4 +1,5 @@
-//! Messages and nodes leave nothing behind. A process of its own: it looks at its memory.
+//! Messages and nodes leave nothing behind. It is a separate process, because it looks at its
+//! memory.
 
 #![cfg(ros_is_sourced)]
 

@@ -15,7 +15,7 @@ use shuttle::{Config, Runner};
 const RUNS_MAX: u64 = 10_000;
 const SEEDS: u64 = 21;
 
-/// The programs, with the threads and locks of a crate; `log` is what a line of a log calls.
+/// The programs, with the threads and locks of a crate; `log` stands for a line of a log.
 macro_rules! programs {
     ($module:ident, $($path:ident)::+, $log:expr) => {
         mod $module {

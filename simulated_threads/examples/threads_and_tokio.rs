@@ -26,7 +26,7 @@ fn spin(
             log.send(format!("{:?} {sensor} {n}, {count} in all", begin.elapsed()))
         }
     })?;
-    // A driver that blocks, on a thread of its own.
+    // A driver that blocks, on a separate thread.
     let lidar = samples.clone();
     thread::spawn(move || {
         for n in 0.. {

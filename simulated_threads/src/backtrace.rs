@@ -1,4 +1,4 @@
-//! Backtraces of threads that cannot go on.
+//! Backtraces of threads that cannot continue.
 
 use crate::report::Stuck;
 use crate::{current, os, output};
@@ -17,7 +17,7 @@ pub(crate) fn die(stuck: &Stuck) -> ! {
 pub(crate) fn print_of(thread: pid_t) {
     static PRINTED: AtomicBool = AtomicBool::new(false);
     extern "C" fn print(_: c_int) {
-        current::leave(); // it never goes on
+        current::leave(); // it never continues
         let name = os::thread_name(os::this_thread());
         let backtrace = std::backtrace::Backtrace::force_capture();
         output::say(&format!("backtrace of {name:?}:\n{backtrace}"));

@@ -1,35 +1,73 @@
 //! The identity of the program and of the kernel under which it runs.
 
-use crate::random::mix;
-use std::ffi::CStr;
+use crate::os;
+use ringspin_modes::random::mix;
 use std::fmt::Write;
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The path of the running program with its build id, or with a hash of its content if the linker
 /// gave it none.
 pub(crate) fn describe_program() -> String {
     const OWN: &str = "/proc/self/exe";
-    let path = std::fs::read_link(OWN).unwrap_or_else(|_| OWN.into());
-    let identity = match File::open(OWN).and_then(|file| build_id(&file)) {
+    let linked = || std::fs::read_link(OWN).unwrap_or_else(|_| OWN.into());
+    let path = mapped_program().unwrap_or_else(linked);
+    let identity = match File::open(&path).and_then(|file| build_id(&file)) {
         Ok(Some(id)) => format!("build id {id}"),
-        Ok(None) | Err(_) => hash_of(Path::new(OWN)),
+        Ok(None) | Err(_) => hash_of(&path),
     };
     format!("{}, {identity}", path.display())
 }
 
+/// The addresses of the file that is mapped at this one.
+pub(crate) fn range_of(address: u64) -> Option<Range<u64>> {
+    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+    let all = maps.lines().filter_map(|line| Some((range(line)?, line.split_once('/')?.1)));
+    let all: Vec<_> = all.collect();
+    let (_, path) = all.iter().find(|(range, _)| range.contains(&address))?;
+    let mut of_file = all.iter().filter(|(_, other)| other == path).map(|(range, _)| range);
+    let first = of_file.next()?;
+    Some(first.start..of_file.next_back().unwrap_or(first).end)
+}
+
+/// The addresses in a line of `/proc/self/maps`.
+fn range(line: &str) -> Option<Range<u64>> {
+    let (begin, end) = line.split_once(' ')?.0.split_once('-')?;
+    let number = |text| u64::from_str_radix(text, 16).ok();
+    Some(number(begin)?..number(end)?)
+}
+
+/// The file that has the begin of the program: `/proc/self/exe` is the loader if the program was
+/// started by it.
+fn mapped_program() -> Option<PathBuf> {
+    let entry = os::entry_point();
+    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+    let line = maps.lines().find(|line| range(line).is_some_and(|range| range.contains(&entry)))?;
+    line.find('/').map(|begin| PathBuf::from(&line[begin..]))
+}
+
 fn hash_of(path: &Path) -> String {
-    let Ok(content) = std::fs::read(path) else { return "not readable".into() };
-    let word = |chunk: &[u8]| {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        u64::from_le_bytes(word)
-    };
-    let length = content.len() as u64;
-    let hash = content.chunks(8).fold(length, |hash, chunk| mix(hash ^ word(chunk)));
-    format!("content {hash:016x}")
+    match File::open(path).and_then(|file| content_hash(&file)) {
+        Ok(hash) => format!("content {hash:016x}"),
+        Err(_) => "not readable".into(),
+    }
+}
+
+/// A hash of the length and the content of a file.
+pub(crate) fn content_hash(file: &File) -> io::Result<u64> {
+    let (mut block, mut offset) = ([0; 4096], 0);
+    let mut hash = file.metadata()?.len();
+    loop {
+        let count = file.read_at(&mut block, offset)?;
+        if count == 0 {
+            return Ok(hash);
+        }
+        hash = block[..count].chunks(8).fold(hash, |hash, chunk| mix(hash ^ number(chunk)));
+        offset += count as u64;
+    }
 }
 
 /// The build id in the notes of an ELF file for 64-bit machines, which the linker computes from its
@@ -80,16 +118,9 @@ fn number(bytes: &[u8]) -> u64 {
 
 /// Name, release and machine of the kernel.
 pub(crate) fn describe_kernel() -> String {
-    // SAFETY: plain data, which the call fills with strings that end with zeros.
-    let names = unsafe {
-        let mut names: libc::utsname = std::mem::zeroed();
-        libc::uname(&raw mut names);
-        names
-    };
-    [&names.sysname, &names.release, &names.machine]
-        // SAFETY: the array has a zero, as above.
-        .map(|name| unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned())
-        .join(" ")
+    let read = |name| std::fs::read_to_string(format!("/proc/sys/kernel/{name}"));
+    let [name, release] = ["ostype", "osrelease"].map(|name| read(name).unwrap_or_default());
+    format!("{} {} {}", name.trim(), release.trim(), std::env::consts::ARCH)
 }
 
 #[cfg(test)]

@@ -1,22 +1,27 @@
 //! Exploration of the orders in which threads can run.
+//!
+//! The calling thread starts one world after the other and waits for its end; within a world, the
+//! chooser is asked for the next thread at each point where the world sees a call. Runs do not
+//! overlap, because the worlds of a process share its locks, such as that of the standard output.
+//! Runs with an even number shuffle, those with an odd one draw priorities: random priorities find
+//! bugs that need a few events in a certain order, a shuffle those that need many changes of
+//! threads. The number of steps that the priorities need comes from the runs before.
 
-use crate::choice::{Choices, Order};
+use crate::choice::{Choices, Chooser};
 use crate::settings::Settings;
+use ringspin_executor::panic_message;
+use ringspin_modes::exploration::{SCHEDULE_VARIABLE, minimize, schedule_from_environment};
 use ringspin_modes::threads::ThreadDeviation;
-use ringspin_modes::{Deviation, Schedule, ScheduleError};
-use std::any::Any;
+use ringspin_modes::{Deviation, Schedule, TiePolicy};
 use std::fmt;
 use std::sync::Arc;
 use thiserror::Error;
 
-/// The environment variable with the only schedule to run.
-const VARIABLE: &str = "RINGSPIN_SCHEDULE";
-
 /// How many runs shrink a schedule at most.
-const SHRINK_RUNS_MAX: u64 = 300;
+const SHRINK_RUNS_MAX: usize = 300;
 
-/// The number of events whose order a bug depends on, that is looked for: four for a deadlock of
-/// two locks, less the order that comes by itself.
+/// The depth of a bug: the number of events that must occur in a certain order. A deadlock of two
+/// locks needs four, and one pair of them is in that order without any change.
 const DEPTH: u32 = 3;
 
 /// Runs `function` in up to `runs` worlds, in each of which threads run in another order.
@@ -56,7 +61,6 @@ pub fn explore(runs: u64, function: impl Fn() + Send + Sync + 'static) -> Result
     Settings::default().explore(runs, function)
 }
 
-/// The function that is explored.
 type Function = Arc<dyn Fn() + Send + Sync>;
 
 impl Settings {
@@ -71,18 +75,18 @@ impl Settings {
         function: impl Fn() + Send + Sync + 'static,
     ) -> Result<(), ExploreError> {
         let function: Function = Arc::new(function);
-        if let Some(text) = std::env::var_os(VARIABLE) {
-            return self.repeat(text.to_string_lossy().parse()?, &function);
+        if let Some(schedule) = schedule_from_environment()? {
+            return self.repeat(schedule, &function);
         }
         let mut steps = 0;
         for n in 0..runs {
             let settings = Self { seed: self.seed.wrapping_add(n), ..self.clone() };
             let order = match n {
-                0 => Order::Scripted(Schedule::default()),
-                n if n % 2 == 0 => Order::Shuffle { seed: settings.seed },
-                _ => Order::Priorities { seed: settings.seed, depth: DEPTH, steps },
+                0 => TiePolicy::Scripted(Schedule::default()),
+                n if n % 2 == 0 => TiePolicy::Shuffle { seed: settings.seed },
+                _ => TiePolicy::Pct { seed: settings.seed, depth: DEPTH, steps },
             };
-            let (choices, failure) = settings.run_once(&function, order);
+            let (choices, failure) = settings.run_once(&function, &order);
             steps = steps.max(choices.made);
             if let Some(failure) = failure {
                 let found = settings.shrink(&function, n + 1, choices.taken, failure);
@@ -95,8 +99,8 @@ impl Settings {
     /// Runs the function with this schedule only.
     fn repeat(self, schedule: Schedule, function: &Function) -> Result<(), ExploreError> {
         let seed = schedule.seed.unwrap_or(self.seed);
-        let order = Order::Scripted(schedule.clone());
-        let (choices, failure) = Self { seed, ..self }.run_once(function, order);
+        let order = TiePolicy::Scripted(schedule.clone());
+        let (choices, failure) = Self { seed, ..self }.run_once(function, &order);
         match failure {
             Some(failure) => {
                 let deviations = schedule.threads.len();
@@ -111,22 +115,19 @@ impl Settings {
     }
 
     /// Runs the function in a world; the choices, and the failure in words.
-    fn run_once(&self, function: &Function, order: Order) -> (Choices, Option<String>) {
+    fn run_once(&self, function: &Function, order: &TiePolicy) -> (Choices, Option<String>) {
         let function = function.clone();
-        let (choices, result) = self.clone().run_in_order(Some(order), move || function());
+        let chooser = Chooser::new(order);
+        let (choices, result) = self.clone().run_in_order(chooser, move || function());
         let failure = match result {
             Ok(Ok(())) => None,
-            Ok(Err(panic)) => Some(message(&*panic)),
+            Ok(Err(panic)) => Some(panic_message(&*panic)),
             Err(stuck) => Some(stuck.to_string()),
         };
         (choices, failure)
     }
 
-    /// Removes deviations as long as the run fails in the same way: halves, quarters, and so on.
-    ///
-    /// Delta debugging without its subsets, only its complements: Zeller and Hildebrandt,
-    /// "Simplifying and isolating failure-inducing input", IEEE Transactions on Software
-    /// Engineering 28 (2002).
+    /// Removes deviations as long as the run fails in the same way.
     fn shrink(
         &self,
         function: &Function,
@@ -135,31 +136,24 @@ impl Settings {
         mut failure: String,
     ) -> Found {
         let (deviations, seed) = (threads.len(), Some(self.seed));
-        let schedule = |deviations: &[Deviation]| Schedule {
+        let schedule = |threads: &[Deviation]| Schedule {
             seed,
-            threads: deviations.to_vec(),
+            threads: threads.to_vec(),
             ..Schedule::default()
         };
-        let mut kept: Vec<_> = threads.iter().map(|thread| thread.deviation).collect();
-        let mut tries = 0;
-        let mut length = kept.len();
-        while length > 0 && tries < SHRINK_RUNS_MAX {
-            let (mut from, before) = (0, kept.len());
-            while from < kept.len() && tries < SHRINK_RUNS_MAX {
-                let mut fewer = kept.clone();
-                fewer.drain(from..kept.len().min(from + length));
-                tries += 1;
-                match self.run_once(function, Order::Scripted(schedule(&fewer))) {
-                    (choices, Some(other)) if kind(&other) == kind(&failure) => {
-                        (kept, threads, failure) = (fewer, choices.taken, other);
-                    }
-                    _ => from += length,
-                }
+        let all: Vec<_> = threads.iter().map(|thread| thread.deviation).collect();
+        let mut fails = |fewer: &[Deviation]| {
+            let ran = self.run_once(function, &TiePolicy::Scripted(schedule(fewer)));
+            let (choices, Some(other)) = ran else { return false };
+            let is_same = kind(&other) == kind(&failure);
+            if is_same {
+                (threads, failure) = (choices.taken, other);
             }
-            // Without one deviation, another one may be needless as well.
-            length = if length == 1 && kept.len() < before { 1 } else { length / 2 };
-        }
-        Found { runs, deviations, schedule: schedule(&kept), threads, failure }
+            is_same
+        };
+        let none_needed = fails(&[]);
+        let fewest = if none_needed { vec![] } else { minimize(all, fails, SHRINK_RUNS_MAX) };
+        Found { runs, deviations, schedule: schedule(&fewest), threads, failure }
     }
 }
 
@@ -167,12 +161,6 @@ impl Settings {
 fn kind(failure: &str) -> &str {
     let line = failure.lines().next().unwrap_or_default();
     line.split(" at ").next().unwrap_or_default()
-}
-
-fn message(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    let text = text.or(panic.downcast_ref::<&str>().copied());
-    text.unwrap_or("a panic without a text").into()
 }
 
 /// The error of an exploration.
@@ -183,11 +171,13 @@ pub enum ExploreError {
     #[error(transparent)]
     Found(#[from] Box<Found>),
     /// The function has other choices than `RINGSPIN_SCHEDULE`.
-    #[error("{VARIABLE}='{0}' was not followed: the function has other choices; explore again")]
+    #[error(
+        "{SCHEDULE_VARIABLE}='{0}' was not followed: the function has other choices; explore again"
+    )]
     NotApplied(String),
     /// `RINGSPIN_SCHEDULE` is not a schedule.
-    #[error("{VARIABLE}: {0}")]
-    Schedule(#[from] ScheduleError),
+    #[error("{SCHEDULE_VARIABLE}: {0}")]
+    Schedule(#[from] ringspin_executor::Error),
 }
 
 /// A run that failed, and how to repeat it.
@@ -214,7 +204,7 @@ impl fmt::Display for Found {
         write!(
             f,
             "\nin run {runs}; {enough} of its {deviations} deviations from the usual \
-             order are enough: repeat it with {VARIABLE}='{schedule}'"
+             order are enough: repeat it with {SCHEDULE_VARIABLE}='{schedule}'"
         )
     }
 }

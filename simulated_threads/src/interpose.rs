@@ -4,42 +4,59 @@
 //! a thread of a world it asks the world; for any other thread it calls the original.
 
 mod c11;
+#[cfg(target_arch = "x86_64")]
+mod calls;
 mod clock;
 mod descriptors;
+mod files;
 mod futex;
 mod locks;
 mod machine;
+mod pipes;
+mod signals;
 mod thread;
+mod traps;
 
 pub(crate) use thread::adopt;
+pub(crate) use traps::{are_caught, calls_are_caught};
 
 use crate::os;
 use crate::wait::Nanos;
 use libc::{c_int, timespec};
 
-/// Defines functions of libc: the body is what a thread of a world does, which is bound to the
-/// names before it; any other thread calls the original.
+/// Defines functions of libc. A thread of a world runs the body, with the world and the slot of the
+/// thread bound to the names before it; any other thread calls the original. A body that is marked
+/// `before` runs before the original, which the thread calls as well unless the body returns. A
+/// body that is marked `after` runs after the original, with its result.
 ///
-/// The names and addresses of all of them are in `DEFINITIONS`.
+/// They may unwind, since the end of a thread by `pthread_cancel` does. The names and addresses of
+/// all of them are in `DEFINITIONS`.
 macro_rules! interpose {
     ($($(#[$attribute:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?)
-        $(-> $result:ty)? = |$world:pat_param, $me:pat_param| $body:block)*) => {$(
+        $(-> $result:ty)? = $(|$world:pat_param, $me:pat_param| $body:block)?
+        $(before |$caller_world:pat_param, $caller:pat_param| $first:block)?
+        $(after |$own_world:pat_param, $own:pat_param, $returned:pat_param| $last:block)?)*) => {$(
         $(#[$attribute])*
         ///
         /// # Safety
         /// The caller keeps the rules of the function of this name in libc.
         #[unsafe(no_mangle)]
-        pub(crate) unsafe extern "C" fn $name($($argument: $type),*) $(-> $result)? {
-            match crate::current::current() {
-                Some(($world, $me)) => $body,
-                None => {
-                    let original = crate::original::original!(
-                        $name: fn($($type),*) $(-> $result)?
-                    );
-                    // SAFETY: the caller promises what the original asks for.
-                    unsafe { original($($argument),*) }
-                }
-            }
+        #[allow(clippy::let_unit_value, clippy::let_and_return, reason = "some return nothing")]
+        pub(crate) unsafe extern "C-unwind" fn $name($($argument: $type),*) $(-> $result)? {
+            $(if let Some(($world, $me)) = crate::current::current() {
+                return $body;
+            })?
+            $(if let Some(($caller_world, $caller)) = crate::current::current() {
+                $first
+            })?
+            let original = crate::original::original!($name: fn($($type),*) $(-> $result)?);
+            // SAFETY: the caller keeps the contract of the original.
+            let result = unsafe { original($($argument),*) };
+            $(if let Some(($own_world, $own)) = crate::current::current() {
+                let $returned = result;
+                $last
+            })?
+            result
         }
     )*
         pub(super) const DEFINITIONS: &[super::Definition] =
@@ -51,6 +68,16 @@ pub(crate) use interpose;
 /// The name of a function of libc, which ends with a zero, and the address of the one here.
 type Definition = (&'static str, *const ());
 
+/// Why a copy of the crate is of no use, and the way out.
+pub(crate) const COPIES: &str = "two objects of this process have ringspin-simulated-threads: link \
+                                 it into the program itself, and into no library that it loads";
+
+/// Whether this copy of the crate has the functions that libraries of the process call: a program
+/// and a library that it loads may both have one.
+pub(crate) fn is_called() -> bool {
+    os::object_of(futex::syscall as *const ()) == os::object_of(is_called as *const ())
+}
+
 /// The first of the functions here instead of which libraries of the process call another one.
 pub(crate) fn not_called() -> Option<&'static str> {
     let all = [
@@ -58,8 +85,11 @@ pub(crate) fn not_called() -> Option<&'static str> {
         c11::DEFINITIONS,
         clock::DEFINITIONS,
         descriptors::DEFINITIONS,
+        files::DEFINITIONS,
         locks::DEFINITIONS,
         machine::DEFINITIONS,
+        pipes::DEFINITIONS,
+        signals::DEFINITIONS,
         thread::DEFINITIONS,
     ];
     first_other(all.into_iter().flatten())
@@ -82,6 +112,12 @@ fn nanos(time: timespec) -> Option<Nanos> {
 
 fn to_timespec(nanos: Nanos) -> timespec {
     timespec { tv_sec: (nanos / SECOND) as libc::time_t, tv_nsec: (nanos % SECOND) as _ }
+}
+
+/// The error of the last function that failed.
+fn errno() -> c_int {
+    // SAFETY: the address of this thread's own `errno`.
+    unsafe { *libc::__errno_location() }
 }
 
 /// A failure of a function of libc.

@@ -7,8 +7,8 @@
 //! threads wait, read clocks and draw random numbers are defined here, under the same names.
 //!
 //! * A whole program: link this crate (`use ringspin_simulated_threads as _;`) and start the
-//!   program with `RINGSPIN_MODE=deterministic`. Without that it runs as usual.
-//! * A test: [`run`] gives a function a world of its own; worlds of parallel tests take turns.
+//!   program with `RINGSPIN_MODE=deterministic`. Without the variable it runs as usual.
+//! * A test: [`run`] gives a function its own world; worlds of parallel tests take turns.
 //! * [`explore`](explore()) looks for an order of threads in which a function fails.
 //!
 //! ```
@@ -36,23 +36,26 @@
 //! |---|---|
 //! | `settings` | [`Settings`] |
 //! | `armed` | a world for a whole program |
+//! | `restart` | a new start without a random layout of addresses |
 //! | `test_world` | [`run`] |
 //! | `explore`, `choice` | [`explore`](explore()): other orders of threads |
-//! | `world` | which thread runs, and what time it is |
-//! | `state` | which threads are ready, and for what the others wait |
+//! | `world` | the thread that runs, and the time |
+//! | `state` | the threads that are ready, and the waits of the others |
 //! | `outside` | wake-ups by threads of no world |
 //! | `turn` | handing over from thread to thread |
 //! | `current` | the world of a thread |
-//! | `descriptors` | what threads wait for besides each other, and timers |
+//! | `descriptors` | descriptors for which threads wait, and timers |
+//! | [`coordination`], `coordinator` | several processes in one order |
+//! | `children` | child processes, which run in real time |
 //! | `scheduler` | the executors among the threads |
 //! | `interpose` | the functions of libc |
 //! | `original` | their originals |
 //! | `os` | real time and the operating system |
 //! | `trace` | the order of threads in a file |
-//! | `binary` | what the report says of the program and the kernel |
+//! | `binary` | program and kernel in the report |
 //! | `platform` | refuses to be built elsewhere |
-//! | `wait`, `random` | waits of threads; random numbers |
-//! | `report`, `backtrace`, `output` | what is said of threads that cannot go on |
+//! | `wait` | waits of threads |
+//! | `report`, `backtrace`, `output` | the report of threads that cannot continue |
 //! | `watchdog` | threads that wait or work where no world sees it |
 
 mod platform;
@@ -60,7 +63,10 @@ mod platform;
 mod armed;
 mod backtrace;
 mod binary;
+mod children;
 mod choice;
+pub mod coordination;
+mod coordinator;
 mod current;
 mod descriptors;
 mod explore;
@@ -69,8 +75,8 @@ mod original;
 mod os;
 mod output;
 mod outside;
-mod random;
 mod report;
+mod restart;
 mod scheduler;
 mod settings;
 mod state;
@@ -100,26 +106,32 @@ pub fn world_id() -> Option<usize> {
 }
 
 /// The progress of the calling thread's world; `None` outside of one.
-pub fn progress() -> Option<Progress> {
+pub fn progress() -> Option<WorldProgress> {
     let (world, _) = current::current()?;
-    Some(Progress {
+    Some(WorldProgress {
         time: Duration::from_nanos(world.now()),
-        switches: world.switches(),
-        digest: world.digest(),
-        sockets: world.sockets(),
+        switches: world.switches.get(),
+        digest: world.state().hash,
+        sockets: world.sockets.get(),
     })
 }
 
-/// How far a world has come.
+/// Ends the process at the end of its time, as by a signal, after the summary of its run.
+pub fn finish() -> ! {
+    armed::finish()
+}
+
+/// The progress of a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
+pub struct WorldProgress {
     /// The time, since 1970.
     pub time: Duration,
-    /// How often another thread ran.
+    /// The number of switches to another thread.
     pub switches: u64,
-    /// A digest of which thread ran when: equal in two runs whose threads did the same.
+    /// A digest of which thread ran when: equal in two runs in which the threads did the same.
     pub digest: u64,
-    /// How many sockets were created: what arrives there no other run repeats.
+    /// The number of sockets that were created. Data arrives there at times that no other run
+    /// repeats.
     pub sockets: u64,
 }
 

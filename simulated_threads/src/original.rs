@@ -27,9 +27,7 @@ impl Original {
     fn look_up(&self) -> usize {
         // SAFETY: the name ends with a zero; `dlsym` keeps no reference to it.
         let address = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) } as usize;
-        if address == 0 {
-            crate::output::die(&format!("libc has no function {:?}: is it glibc?", self.name));
-        }
+        assert!(address != 0, "libc has no function {:?}: is it glibc?", self.name);
         self.address.store(address, Ordering::Relaxed);
         address
     }
@@ -37,8 +35,8 @@ impl Original {
 
 /// The original of a function of libc: `original!(close: fn(c_int) -> c_int)`.
 ///
-/// The caller states the function's true type, as the manual page has it, and calls what is
-/// returned as its manual page allows.
+/// The caller states the function's true type, as the manual page has it, and calls the returned
+/// function as its manual page allows.
 macro_rules! original {
     ($name:ident: fn($($argument:ty),* $(,)?) $(-> $result:ty)?) => {{
         const NAME: &std::ffi::CStr =
@@ -47,7 +45,7 @@ macro_rules! original {
                 Err(_) => panic!("an identifier has no zero"),
             };
         static ORIGINAL: crate::original::Original = crate::original::Original::new(NAME);
-        type Function = unsafe extern "C" fn($($argument),*) $(-> $result)?;
+        type Function = unsafe extern "C-unwind" fn($($argument),*) $(-> $result)?;
         // SAFETY: libc has a function of this name and type, as the user of the macro states.
         unsafe { std::mem::transmute::<usize, Function>(ORIGINAL.address()) }
     }};

@@ -1,9 +1,16 @@
 //! Calls of the operating system, in real time.
+//!
+//! The simulation calls these where a call of the program would be simulated. They go to the
+//! original function or to the kernel, past the definitions of this crate, because a call of libc
+//! by its name would enter the world again, while its state is locked. The `errno` of the program
+//! is kept: whether a call here fails depends on real time, and a program that looks would see a
+//! difference between runs. The watchdog's look at a thread allocates nothing, for the same reason.
 
 use crate::original::original;
 use libc::{c_int, c_long, pid_t, pollfd};
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
@@ -13,13 +20,13 @@ use std::time::Duration;
 ///
 /// # Safety
 /// The caller keeps the rules of the system call.
-unsafe fn syscall(number: c_long, arguments: [c_long; 6]) -> c_long {
+pub(crate) unsafe fn syscall(number: c_long, arguments: [c_long; 6]) -> c_long {
     let [a, b, c, d, e, f] = arguments;
     let syscall = original!(
         syscall: fn(c_long, c_long, c_long, c_long, c_long, c_long, c_long) -> c_long
     );
-    // A program keeps what it has in `errno`: whether a call here fails depends on real time.
-    // SAFETY: the address of this thread's own `errno`.
+    // The `errno` of the program is kept, because it depends on real time whether a call here
+    // fails. SAFETY: the address of this thread's own `errno`.
     let errno = unsafe { &mut *libc::__errno_location() };
     let kept = *errno;
     // SAFETY: the caller's promise.
@@ -127,10 +134,10 @@ impl Write for Descriptor {
     }
 }
 
-/// Adds `count` to an eventfd.
-pub(crate) fn signal_eventfd(descriptor: c_int, count: u64) {
-    // SAFETY: eight bytes of a value that outlives the call.
-    unsafe { libc::write(descriptor, (&raw const count).cast(), size_of::<u64>()) };
+/// Writes to a descriptor, past the definition of `write` in this crate.
+pub(crate) fn write(descriptor: c_int, bytes: &[u8]) {
+    // SAFETY: as many bytes as the slice has.
+    let _ = unsafe { Descriptor(descriptor).access(libc::SYS_write, bytes.as_ptr(), bytes.len()) };
 }
 
 /// The calling thread, and those that it creates, run on the core on which it runs now.
@@ -144,13 +151,30 @@ pub(crate) fn stay_on_this_core() {
     }
 }
 
+/// The address at which the program begins.
+pub(crate) fn entry_point() -> u64 {
+    // SAFETY: takes a number.
+    unsafe { libc::getauxval(libc::AT_ENTRY) }
+}
+
+/// Whether a child process has not ended; it remains to be waited for.
+pub(crate) fn is_running(child: pid_t) -> bool {
+    // SAFETY: plain data.
+    let mut end: libc::siginfo_t = unsafe { std::mem::zeroed() };
+    let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    let arguments =
+        [libc::P_PID.into(), child.into(), &raw mut end as c_long, options.into(), 0, 0];
+    // SAFETY: a place for the end of the child, which the call fills unless the child runs.
+    unsafe { syscall(libc::SYS_waitid, arguments) == 0 && end.si_pid() == 0 }
+}
+
 /// The number of the process in the operating system.
-fn this_process() -> pid_t {
+pub(crate) fn this_process() -> pid_t {
     // SAFETY: takes no argument.
     unsafe { syscall(libc::SYS_getpid, [0; 6]) as pid_t }
 }
 
-/// Waits until a thread is gone that does nothing but end. The first thread of a process is kept.
+/// Waits until a thread that is ending has ended. The first thread of a process is kept.
 pub(crate) fn wait_for_end(thread: pid_t) {
     let process = this_process();
     let exists = || {
@@ -174,7 +198,7 @@ pub(crate) fn thread_name(thread: pid_t) -> String {
 }
 
 /// The number of the system call in which a thread of this process waits, and its first argument;
-/// `None` if it runs, or has ended. Allocates nothing: that would move what the program allocates.
+/// `None` if it runs, or has ended. Allocates nothing: that would move the program's allocations.
 pub(crate) fn system_call(thread: pid_t) -> Option<(i64, u64)> {
     let (mut path, mut text) = ([0; 48], [0; 48]);
     write!(&mut path[..], "/proc/self/task/{thread}/syscall").ok()?;
@@ -184,6 +208,16 @@ pub(crate) fn system_call(thread: pid_t) -> Option<(i64, u64)> {
     let number = words.next()?.parse().ok().filter(|number| *number >= 0)?;
     let argument = words.next()?.strip_prefix("0x")?;
     Some((number, u64::from_str_radix(argument, 16).ok()?))
+}
+
+/// The address of the program or library that has this function.
+pub(crate) fn object_of(function: *const ()) -> usize {
+    // SAFETY: plain data, and a place for it.
+    unsafe {
+        let mut object: libc::Dl_info = std::mem::zeroed();
+        libc::dladdr(function.cast(), &raw mut object);
+        object.dli_fbase.addr()
+    }
 }
 
 /// The function of this name, which ends with a zero, that the libraries of the process call.
@@ -196,4 +230,115 @@ pub(crate) fn definition_of(name: &str) -> *const () {
 pub(crate) fn signal(thread: pid_t, signal: c_int) {
     // SAFETY: takes numbers.
     unsafe { syscall(libc::SYS_tkill, [thread.into(), signal.into(), 0, 0, 0, 0]) };
+}
+
+/// Allows the calling thread, or forbids it, to read the processor's counter of cycles; false if
+/// the kernel cannot do that.
+pub(crate) fn allow_counter(is_allowed: bool) -> bool {
+    let setting = if is_allowed { libc::PR_TSC_ENABLE } else { libc::PR_TSC_SIGSEGV };
+    // SAFETY: takes numbers.
+    unsafe { syscall(libc::SYS_prctl, [libc::PR_SET_TSC.into(), setting.into(), 0, 0, 0, 0]) == 0 }
+}
+
+/// Ends the calling thread if another one has asked for that by `pthread_cancel`.
+pub(crate) fn test_cancel() {
+    let test = original!(pthread_testcancel: fn());
+    // SAFETY: takes no argument. Frames between here and the begin of the thread may unwind.
+    unsafe { test() };
+}
+
+/// The action of a signal, and whether it has a handler.
+pub(crate) fn action_of(signal: c_int) -> (libc::sigaction, bool) {
+    let get =
+        original!(sigaction: fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int);
+    // SAFETY: plain data, and a place for it.
+    let action = unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        get(signal, std::ptr::null(), &raw mut action);
+        action
+    };
+    (action, !matches!(action.sa_sigaction, libc::SIG_DFL | libc::SIG_IGN))
+}
+
+/// The calling thread gets no signal from now on.
+pub(crate) fn block_signals() {
+    let set = original!(
+        pthread_sigmask: fn(c_int, *const libc::sigset_t, *mut libc::sigset_t) -> c_int
+    );
+    // SAFETY: a set that the first call fills.
+    unsafe {
+        let mut all: libc::sigset_t = std::mem::zeroed();
+        libc::sigfillset(&raw mut all);
+        set(libc::SIG_BLOCK, &raw const all, std::ptr::null_mut());
+    }
+}
+
+/// The signals that the calling thread blocks.
+pub(crate) fn mask() -> libc::sigset_t {
+    let get = original!(
+        pthread_sigmask: fn(c_int, *const libc::sigset_t, *mut libc::sigset_t) -> c_int
+    );
+    // SAFETY: plain data, and a place for it.
+    unsafe {
+        let mut mask: libc::sigset_t = std::mem::zeroed();
+        get(libc::SIG_BLOCK, std::ptr::null(), &raw mut mask);
+        mask
+    }
+}
+
+/// Whether the calling thread blocks a signal.
+pub(crate) fn blocks(signal: c_int) -> bool {
+    // SAFETY: a set.
+    unsafe { libc::sigismember(&mask(), signal) == 1 }
+}
+
+/// Sends the calling thread signals, which run their handlers here. `None` if none has run;
+/// otherwise whether a call of the kernel would be restarted.
+pub(crate) fn deliver(signals: &[c_int]) -> Option<bool> {
+    let mut restarts = None;
+    for &number in signals {
+        let (action, has_handler) = action_of(number);
+        let runs = has_handler && !blocks(number);
+        signal(this_thread(), number);
+        if runs {
+            let restarted = action.sa_flags & libc::SA_RESTART != 0;
+            restarts = Some(restarts.unwrap_or(true) && restarted);
+        }
+    }
+    restarts
+}
+
+/// Has the kernel send the calling thread SIGSYS for each system call from outside of these
+/// addresses; false if it cannot do that.
+pub(crate) fn catch_calls(except: &Range<u64>) -> bool {
+    const PR_SET_SYSCALL_USER_DISPATCH: c_long = 59;
+    static BLOCK: u8 = 1;
+    let (begin, length) = (except.start as c_long, (except.end - except.start) as c_long);
+    let arguments = [PR_SET_SYSCALL_USER_DISPATCH, 1, begin, length, &raw const BLOCK as c_long, 0];
+    // SAFETY: the byte lives as long as the process.
+    unsafe { syscall(libc::SYS_prctl, arguments) == 0 }
+}
+
+/// Hides the functions of the kernel that read clocks without a system call from libraries that
+/// look for them: those call the kernel instead. libc has found them before.
+pub(crate) fn hide_kernel_functions() {
+    const PAGE: usize = 4096;
+    // SAFETY: takes a number.
+    let header = unsafe { libc::getauxval(libc::AT_SYSINFO_EHDR) } as usize;
+    let header = std::ptr::with_exposed_provenance_mut::<u32>(header);
+    let code = libc::PROT_READ | libc::PROT_EXEC;
+    // SAFETY: the kernel refuses a part of its mapping, and a place without one.
+    let protect = |pages, access| unsafe { libc::mprotect(header.cast(), pages * PAGE, access) };
+    let pages = (1..=4).find(|pages| protect(*pages, code | libc::PROT_WRITE) == 0);
+    if let Some(pages) = pages.filter(|_| !header.is_null()) {
+        // SAFETY: the first word of the mapping, which marks it as an ELF file.
+        unsafe { header.write_volatile(0) };
+        protect(pages, code);
+    }
+}
+
+/// The address at which the loader is mapped.
+pub(crate) fn loader() -> u64 {
+    // SAFETY: takes a number.
+    unsafe { libc::getauxval(libc::AT_BASE) }
 }

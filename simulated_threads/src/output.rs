@@ -1,18 +1,26 @@
 //! Messages on the standard error.
 
-/// Writes to the standard error, whatever locks other threads hold.
+use crate::os;
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+/// Writes to the standard error, also while other threads hold its lock.
 pub(crate) fn say(text: &str) {
     let line = format!("ringspin: {text}\n");
-    // SAFETY: as many bytes as the line has.
-    unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
+    os::write(libc::STDERR_FILENO, line.as_bytes());
 }
 
-/// Says that a call of the program fails here: what, why, and what to do instead.
+/// Reports that a call of the program fails here, with the reason and the way out: once for each
+/// kind of call, since a program may try again in a loop.
 pub(crate) fn refuse(what: &str, why: &str, way_out: &str) {
-    say(&format!("{what} was refused: {why}; {way_out}"));
+    static REPORTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let is_new = REPORTED.lock().unwrap_or_else(PoisonError::into_inner).insert(what.into());
+    if is_new {
+        say(&format!("{what} was refused: {why}; {way_out}"));
+    }
 }
 
-/// Ends the process because of what `text` says, with the status of a failed Rust program.
+/// Ends the process with `text` as the reason, with the status of a failed Rust program.
 pub(crate) fn die(text: &str) -> ! {
     say(text);
     // SAFETY: ends the process at once.

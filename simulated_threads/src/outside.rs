@@ -10,9 +10,9 @@ use std::time::Duration;
 const LOOKS: u32 = 200;
 const REST: Duration = Duration::from_millis(1);
 
-/// Wakes the threads whose futexes have changed though none of this world has woken them: a thread
-/// outside has, as one that prints a test's result and holds the standard output. When no thread
-/// waits for a time, there may be one that is about to.
+/// Wakes the threads that wait for a futex which a thread outside of this world has changed, such
+/// as one that prints a test's result and holds the standard output. When no thread waits for a
+/// time, there may be one that is about to.
 pub(crate) fn wake(state: &mut State) -> bool {
     let looks = if state.next_deadline().is_none() { LOOKS } else { 1 };
     for look in 0..looks {

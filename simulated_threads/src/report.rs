@@ -1,19 +1,18 @@
-//! Reports of threads that cannot go on.
+//! Reports of threads that cannot continue.
 
 use crate::wait::{Nanos, Wait};
 use ringspin_modes::threads::ThreadInfo;
 use std::fmt;
 
-/// Why no thread of a world can go on, and what each one waits for.
+/// The reason why no thread of a world can continue, and the wait of each one.
 #[derive(Clone, Debug)]
 pub struct Stuck {
-    now: Nanos,
+    pub(crate) now: Nanos,
     /// How many times threads ran at this instant, if that is why.
-    switches: Option<u64>,
-    threads: Vec<Waiting>,
+    pub(crate) switches: Option<u64>,
+    pub(crate) threads: Vec<Waiting>,
 }
 
-/// A thread that waits.
 #[derive(Clone, Debug)]
 pub(crate) struct Waiting {
     pub(crate) thread: ThreadInfo,
@@ -23,10 +22,6 @@ pub(crate) struct Waiting {
 }
 
 impl Stuck {
-    pub(crate) fn new(now: Nanos, switches: Option<u64>, threads: Vec<Waiting>) -> Self {
-        Self { now, switches, threads }
-    }
-
     /// The threads, by the numbers of the operating system, that have started.
     pub(crate) fn started(&self) -> impl Iterator<Item = i32> {
         self.threads.iter().map(|waiting| waiting.system_number).filter(|number| *number != 0)
@@ -39,7 +34,7 @@ impl fmt::Display for Stuck {
         match self.switches {
             Some(max) => write!(
                 f,
-                "time does not go on at {time}: threads ran {max} times at this instant; a loop \
+                "time does not advance at {time}: threads ran {max} times at this instant; a loop \
                  that waits must sleep; for more work at one instant set \
                  RINGSPIN_INSTANT_SWITCHES_MAX"
             ),
@@ -62,8 +57,11 @@ impl fmt::Display for Wait {
             Self::Futex(_) => {
                 write!(f, "waits for a lock, a channel, a task, or to be unparked")
             }
+            Self::Process => write!(f, "waits for other processes"),
             Self::Lock(_) => write!(f, "waits for a lock of C code"),
+            Self::Semaphore(_) => write!(f, "waits for a semaphore of C code"),
             Self::Condition(_) => write!(f, "waits for a condition variable of C code"),
+            Self::File => write!(f, "waits for a lock of a file (`flock`)"),
             Self::Join(number) => write!(f, "waits for the end of thread {number}"),
             Self::Descriptors => write!(f, "waits for descriptors"),
             Self::Idle => write!(f, "waits for events of an executor"),

@@ -1,6 +1,12 @@
 //! Executors in deterministic mode among the threads of a world.
+//!
+//! An executor asks the one registered value for the world of its thread. The world writes the
+//! simulated clock of the executor at each new time, so both have one time. The executor waits as
+//! an idle thread: others that can run at an instant go first, then it dispatches the events of
+//! that instant, and its next event is a deadline like that of any thread. If the executor advanced
+//! time by itself, threads that sleep would see jumps that no order of them explains.
 
-use crate::choice::Order;
+use crate::choice::Chooser;
 use crate::current::{self, current};
 use crate::settings::Settings;
 use crate::wait::{NEVER, Slot, Wait, Woken};
@@ -22,16 +28,6 @@ struct Worlds;
 
 fn own() -> (&'static World, Slot) {
     current().expect("an executor stays in the world in which it began to spin")
-}
-
-/// The order of threads that goes with an order of events.
-fn order(ties: &TiePolicy) -> Option<Order> {
-    Some(match *ties {
-        TiePolicy::Fifo | TiePolicy::Reverse => return None,
-        TiePolicy::Shuffle { seed } => Order::Shuffle { seed },
-        TiePolicy::Pct { seed, depth, steps } => Order::Priorities { seed, depth, steps },
-        TiePolicy::Scripted(ref schedule) => Order::Scripted(schedule.clone()),
-    })
 }
 
 impl SimulatedThreads for Worlds {
@@ -60,6 +56,9 @@ impl SimulatedThreads for Worlds {
     fn wait_until(&self, time: Time) -> WaitEnd {
         let (world, me) = own();
         let deadline = if time == Time::MAX { NEVER } else { time.as_nanos() };
+        if deadline <= world.now() {
+            world.pause(me);
+        }
         match world.wait(me, Wait::Idle, deadline) {
             Woken::Quiet => WaitEnd::Quiet,
             _ if world.now() >= deadline => WaitEnd::Reached,
@@ -71,18 +70,17 @@ impl SimulatedThreads for Worlds {
         let Some((outer, me)) = current() else { return run() };
         // Values that `run` borrows must stay: if its world is stuck, the program ends.
         let inner = World::new(
-            Settings { seed, ..outer.settings().clone() },
-            outer.is_alone(),
-            order(ties),
+            Settings { seed, ..outer.settings.clone() },
+            outer.is_alone,
+            Chooser::new(ties),
             |stuck| output::die(&stuck.to_string()),
         );
-        let inner: &'static World = Box::leak(Box::new(inner));
         current::leave();
         outer.set_elsewhere(true);
         watchdog::watch(inner);
         interpose::adopt(inner);
         let result = catch_unwind(AssertUnwindSafe(run));
-        inner.end_all();
+        inner.is_over.raise();
         outer.set_elsewhere(false);
         current::enter(outer, me);
         if let Err(panic) = result {
@@ -91,19 +89,20 @@ impl SimulatedThreads for Worlds {
     }
 
     fn note(&self, digest: u64) {
-        own().0.note(digest);
+        own().0.state().note(digest);
     }
 
     fn choices(&self) -> u64 {
-        current().map_or(0, |(world, _)| world.choices().made)
+        current().map_or(0, |(world, _)| world.state().choices().made)
     }
 
     fn deviations(&self) -> Vec<ThreadDeviation> {
-        current().map(|(world, _)| world.choices().taken).unwrap_or_default()
+        current().map(|(world, _)| world.state().choices().taken).unwrap_or_default()
     }
 
     fn digest(&self) -> Option<u64> {
         let (world, _) = current()?;
-        (world.threads() > 1).then(|| world.digest())
+        let state = world.state();
+        (state.created > 1).then(|| state.hash)
     }
 }

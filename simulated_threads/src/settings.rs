@@ -26,28 +26,31 @@ pub struct Settings {
     /// For a whole program: the simulated time after which it ends, as by a signal; `None` if it
     /// ends by itself.
     pub duration: Option<Duration>,
+    /// How far each reading of a clock advances the time, in nanoseconds; zero if time stands still
+    /// while a thread runs. With 1, two readings in succession are never equal.
+    pub clock_step_ns: u64,
     /// The number of processors that programs see, and thus the usual number of their workers.
     pub processors: NonZeroUsize,
-    /// Whether sockets may be created. What arrives there comes at times that no other run repeats.
+    /// Whether sockets may be created. Data arrives there at times that no other run repeats.
     pub allows_sockets: bool,
-    /// How long, in real time, a thread may be in a call of the operating system that no world
-    /// sees.
+    /// The real time that a thread may be in a call of the operating system that no world sees.
     pub blocked_max: Duration,
-    /// How long, in real time, a thread may run between two calls that a world sees.
+    /// The real time that a thread may run between two calls that a world sees.
     pub busy_max: Duration,
     /// How many times threads may run at one instant. More is reported as a loop: its threads wake
-    /// each other, and time does not go on.
+    /// each other, and time does not advance.
     pub instant_switches_max: u64,
 }
 
 impl Default for Settings {
-    /// Seed 0, in 1970, no end, two processors, no sockets; blocked for 3 s, busy for 60 s, ten
-    /// million switches at an instant.
+    /// Seed 0, in 1970, no end, readings that take no time, two processors, no sockets; blocked for
+    /// 3 s, busy for 60 s, ten million switches at an instant.
     fn default() -> Self {
         Self {
             seed: 0,
             start: Duration::ZERO,
             duration: None,
+            clock_step_ns: 0,
             processors: NonZeroUsize::MIN.saturating_add(1),
             allows_sockets: false,
             blocked_max: Duration::from_secs(3),
@@ -65,6 +68,7 @@ impl Settings {
     /// | `RINGSPIN_SEED` | [`seed`](Self::seed) |
     /// | `RINGSPIN_START` | [`start`](Self::start), in whole seconds |
     /// | `RINGSPIN_DURATION` | [`duration`](Self::duration), in seconds |
+    /// | `RINGSPIN_CLOCK_STEP_NS` | [`clock_step_ns`](Self::clock_step_ns) |
     /// | `RINGSPIN_PROCESSORS` | [`processors`](Self::processors) |
     /// | `RINGSPIN_SOCKETS` | [`allows_sockets`](Self::allows_sockets): `allow` or `refuse` |
     /// | `RINGSPIN_BLOCKED_MAX_MS` | [`blocked_max`](Self::blocked_max), in milliseconds |
@@ -72,57 +76,55 @@ impl Settings {
     /// | `RINGSPIN_INSTANT_SWITCHES_MAX` | [`instant_switches_max`](Self::instant_switches_max) |
     ///
     /// # Errors
-    /// In words, with the variable whose value is none.
+    /// The variable that has no valid value, in words.
     pub fn from_environment() -> Result<Self, String> {
-        let mut settings = Self::default();
-        read("RINGSPIN_SEED", "a whole number", |text| {
-            settings.seed = text.parse().ok()?;
-            Some(())
+        let default = Self::default();
+        let millis = |name, default| {
+            let read = read(name, "a number of milliseconds", |text| text.parse().ok())?;
+            Ok::<_, String>(read.map_or(default, Duration::from_millis))
+        };
+        let whole = "a whole number";
+        let start = read("RINGSPIN_START", "whole seconds since 1970", |text| text.parse().ok())?;
+        let processors = read("RINGSPIN_PROCESSORS", "a number from 1 to 1024", |text| {
+            text.parse().ok().filter(|count: &NonZeroUsize| count.get() <= 1024)
         })?;
-        read("RINGSPIN_START", "whole seconds since 1970", |text| {
-            settings.start = Duration::from_secs(text.parse().ok()?);
-            Some(())
+        let sockets = one_of("RINGSPIN_SOCKETS", ["allow", "refuse"], "`allow` or `refuse`")?;
+        let step = read("RINGSPIN_CLOCK_STEP_NS", "a number of nanoseconds up to 1000", |text| {
+            text.parse().ok().filter(|step| *step <= 1000)
         })?;
-        read("RINGSPIN_DURATION", "seconds, such as 2.5", |text| {
-            settings.duration = Some(Duration::try_from_secs_f64(text.parse().ok()?).ok()?);
-            Some(())
-        })?;
-        read("RINGSPIN_PROCESSORS", "a number from 1 to 1024", |text| {
-            let processors: NonZeroUsize = text.parse().ok()?;
-            (processors.get() <= 1024).then(|| settings.processors = processors)
-        })?;
-        read("RINGSPIN_SOCKETS", "`allow` or `refuse`", |text| {
-            settings.allows_sockets = match text {
-                "allow" => true,
-                "refuse" => false,
-                _ => return None,
-            };
-            Some(())
-        })?;
-        read("RINGSPIN_INSTANT_SWITCHES_MAX", "a whole number", |text| {
-            settings.instant_switches_max = text.parse().ok()?;
-            Some(())
-        })?;
-        let limits = [
-            ("RINGSPIN_BLOCKED_MAX_MS", &mut settings.blocked_max),
-            ("RINGSPIN_BUSY_MAX_MS", &mut settings.busy_max),
-        ];
-        for (name, limit) in limits {
-            read(name, "a number of milliseconds", |text| {
-                *limit = Duration::from_millis(text.parse().ok()?);
-                Some(())
-            })?;
-        }
-        Ok(settings)
+        let switches = read("RINGSPIN_INSTANT_SWITCHES_MAX", whole, |text| text.parse().ok())?;
+        Ok(Self {
+            seed: read("RINGSPIN_SEED", whole, |text| text.parse().ok())?.unwrap_or(default.seed),
+            start: start.map_or(default.start, Duration::from_secs),
+            duration: read("RINGSPIN_DURATION", "seconds, such as 2.5", |text| {
+                Duration::try_from_secs_f64(text.parse().ok()?).ok()
+            })?,
+            clock_step_ns: step.unwrap_or(default.clock_step_ns),
+            processors: processors.unwrap_or(default.processors),
+            allows_sockets: sockets.is_some_and(|chosen| chosen == "allow"),
+            blocked_max: millis("RINGSPIN_BLOCKED_MAX_MS", default.blocked_max)?,
+            busy_max: millis("RINGSPIN_BUSY_MAX_MS", default.busy_max)?,
+            instant_switches_max: switches.unwrap_or(default.instant_switches_max),
+        })
     }
 }
 
 /// Reads a variable, if it is set.
-pub(crate) fn read(
+pub(crate) fn read<T>(
     name: &str,
     expected: &str,
-    set: impl FnOnce(&str) -> Option<()>,
-) -> Result<(), String> {
-    let Some(value) = std::env::var_os(name) else { return Ok(()) };
-    value.to_str().and_then(set).ok_or_else(|| format!("{name} is {value:?}: use {expected}"))
+    parse: impl FnOnce(&str) -> Option<T>,
+) -> Result<Option<T>, String> {
+    let Some(value) = std::env::var_os(name) else { return Ok(None) };
+    let parsed = value.to_str().and_then(parse);
+    parsed.map(Some).ok_or_else(|| format!("{name} is {value:?}: use {expected}"))
+}
+
+/// Reads a variable that has one of these values, if it is set.
+pub(crate) fn one_of<const N: usize>(
+    name: &str,
+    values: [&'static str; N],
+    expected: &str,
+) -> Result<Option<&'static str>, String> {
+    read(name, expected, |text| values.into_iter().find(|value| *value == text))
 }

@@ -1,18 +1,35 @@
-//! The threads of a world: which of them are ready, and for what and until when the others wait.
+//! The threads of a world: the ready ones in order, and the waits of the others with their
+//! deadlines.
+//!
+//! The thread that has the turn reads and writes the state, under the lock of its world, which it
+//! never holds over a wait. Without a chooser, ready threads run first-in first-out. Waits lie in
+//! ordered maps, by their object and then their order, and by deadline: a wake-up and an expiry
+//! take threads in an order that every run repeats, which no hash map would have. The digest takes
+//! the time and the thread of each turn, so that two runs are compared by one number.
 
-use crate::choice::{Choices, Chooser, Order};
+use crate::children::{Children, Looks};
+use crate::choice::{Choices, Chooser, generator};
 use crate::descriptors::Descriptors;
-use crate::random::{Random, mix};
 use crate::report::Waiting;
 use crate::turn::Turn;
 use crate::wait::{NEVER, Nanos, Slot, Wait, Woken};
+use ringspin_modes::random::{SplitMix64, mix};
 use ringspin_modes::threads::ThreadInfo;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// How often threads may read the clock or yield at one instant, before that takes time: a loop
 /// that waits for another time must see one.
 const IDLE_CALLS_MAX: u32 = 1000;
+
+/// How often a thread may yield after a pause before it pauses again.
+const YIELDS_MAX: u32 = 10;
+
+/// The first pause of a thread that yields, and the longest one. Each is longer than the last by a
+/// sixteenth, so a loop that waits for a time sees it with such a part of the wait as delay.
+const PAUSE_MIN: Nanos = 10_000;
+const PAUSE_MAX: Nanos = 1_000_000;
 
 /// How often a thread may be woken for a lock that another one has taken again, before that one
 /// gives way: a loop that has a lock for nearly all the time would keep it forever.
@@ -21,7 +38,6 @@ const LOST_LOCKS_MAX: u32 = 16;
 /// How many threads run before those that wait for descriptors are asked, if others are ready.
 const POLL_INTERVAL: u64 = 64;
 
-/// A thread of a world.
 pub(crate) struct Seat {
     /// Its number is in order of creation, from zero; no other thread of the world ever has it.
     pub(crate) thread: ThreadInfo,
@@ -35,14 +51,18 @@ pub(crate) struct Seat {
     since: u64,
     deadline: Nanos,
     pub(crate) woken: Woken,
+    /// The signals that other threads have sent it, until its next turn.
+    pub(crate) signals: Vec<i32>,
     /// How often in succession it was woken for a lock that was taken again before it ran.
     pub(crate) lost_locks: u32,
     /// How many times other threads had run when this wait began.
     runs: u64,
     is_expired: bool,
+    /// Its last pause, and how often it has yielded since; zero once it waits for something.
+    pause: Nanos,
+    yields: u32,
 }
 
-/// A thread's wait for a futex.
 #[derive(Clone, Copy)]
 pub(crate) struct FutexWait {
     pub(crate) address: usize,
@@ -78,7 +98,8 @@ impl FutexWait {
 pub(crate) struct State {
     seats: Vec<Option<Seat>>,
     free: Vec<Slot>,
-    created: u64,
+    /// How many threads were created.
+    pub(crate) created: u64,
     waits: u64,
     ready: VecDeque<Slot>,
     /// How many times a thread ran that was not idle.
@@ -88,21 +109,24 @@ pub(crate) struct State {
     handles: BTreeMap<usize, Slot>,
     deadlines: BTreeSet<(Nanos, u64, Slot)>,
     pub(crate) descriptors: Descriptors,
-    pub(crate) random: Random,
+    pub(crate) children: Children,
+    pub(crate) random: SplitMix64,
     /// Chooses the next thread, if it is not the first that is ready.
     chooser: Option<Chooser>,
     /// Whether the first thread that is ready was chosen already.
     is_chosen: bool,
     /// Calls at this instant that read the clock or yield.
     idle_calls: u32,
-    instant_switches: u64,
-    hash: u64,
+    /// How many times threads ran at this instant.
+    pub(crate) instant_switches: u64,
+    /// A digest of which thread ran when.
+    pub(crate) hash: u64,
 }
 
 impl State {
-    /// No threads. Without an `order`, the thread runs next that has been ready for the longest
+    /// No threads. Without a `chooser`, the thread runs next that has been ready for the longest
     /// time.
-    pub(crate) fn new(seed: u64, order: Option<&Order>) -> Self {
+    pub(crate) fn new(seed: u64, chooser: Option<Chooser>) -> Self {
         Self {
             seats: Vec::new(),
             free: Vec::new(),
@@ -114,23 +138,14 @@ impl State {
             handles: BTreeMap::new(),
             deadlines: BTreeSet::new(),
             descriptors: Descriptors::default(),
-            random: Random::new(seed),
+            children: Children::default(),
+            random: generator(seed),
             is_chosen: false,
-            chooser: order.map(Chooser::new),
+            chooser,
             idle_calls: 0,
             instant_switches: 0,
             hash: 0,
         }
-    }
-
-    /// How many threads were created.
-    pub(crate) fn created(&self) -> u64 {
-        self.created
-    }
-
-    /// A digest of which thread ran when.
-    pub(crate) fn hash(&self) -> u64 {
-        self.hash
     }
 
     /// Makes `digest` part of the digest.
@@ -140,8 +155,7 @@ impl State {
 
     /// The choices among threads so far.
     pub(crate) fn choices(&self) -> Choices {
-        let made = self.chooser.as_ref().map(Chooser::made);
-        made.map(|(made, taken)| Choices { made, taken: taken.to_vec() }).unwrap_or_default()
+        self.chooser.as_ref().map(Chooser::made).unwrap_or_default()
     }
 
     /// Adds a thread, which is ready if it `is_ready`.
@@ -158,9 +172,12 @@ impl State {
             since: 0,
             deadline: NEVER,
             woken: Woken::Ready,
+            signals: Vec::new(),
             lost_locks: 0,
             runs: 0,
             is_expired: false,
+            pause: 0,
+            yields: 0,
         };
         let slot = self.free.pop().unwrap_or_else(|| {
             self.seats.push(None);
@@ -191,7 +208,6 @@ impl State {
         seat
     }
 
-    /// The thread at `slot` has this handle.
     pub(crate) fn set_handle(&mut self, slot: Slot, handle: usize) {
         self.seat_mut(slot).handle = Some(handle);
         self.handles.insert(handle, slot);
@@ -210,7 +226,6 @@ impl State {
         self.seats[slot].as_mut().expect("the thread has not ended")
     }
 
-    /// All threads, and what they wait for.
     pub(crate) fn threads(&self) -> Vec<Waiting> {
         let seats = self.seats.iter().flatten();
         let waiting = |seat: &Seat| Waiting {
@@ -221,7 +236,6 @@ impl State {
         seats.map(waiting).collect()
     }
 
-    /// The threads that wait.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = Slot> {
         self.waiting.values().copied()
     }
@@ -256,7 +270,6 @@ impl State {
         self.ready.push_back(slot);
     }
 
-    /// Whether a thread is ready.
     pub(crate) fn has_ready(&self) -> bool {
         !self.ready.is_empty()
     }
@@ -275,6 +288,13 @@ impl State {
             self.resume(slot, Woken::Ready);
         }
         count
+    }
+
+    /// Ends the wait of the thread at `slot`, unless only its event does.
+    pub(crate) fn interrupt(&mut self, slot: Slot) {
+        if self.seat(slot).wait.can_be_interrupted() {
+            self.resume(slot, Woken::Interrupted { restarts: true });
+        }
     }
 
     /// Whether the next thread to be woken from `lock`, which has this value, starves.
@@ -298,7 +318,7 @@ impl State {
         self.ready.remove(chosen)
     }
 
-    /// Whether another thread than the one at `me`, which runs and could go on, is chosen to run
+    /// Whether another thread than the one at `me`, which runs and could continue, is chosen to run
     /// next.
     pub(crate) fn choose_instead(&mut self, me: Slot, now: Nanos) -> bool {
         self.ready.push_front(me);
@@ -339,19 +359,12 @@ impl State {
         Some(next)
     }
 
-    /// How many times threads ran at this instant.
-    pub(crate) fn instant_switches(&self) -> u64 {
-        self.instant_switches
-    }
-
-    /// The earliest deadline.
     pub(crate) fn next_deadline(&self) -> Option<Nanos> {
         let thread = self.deadlines.first().map(|(deadline, ..)| *deadline);
         let timer = self.descriptors.next_deadline();
         thread.into_iter().chain(timer).min()
     }
 
-    /// A new instant begins.
     pub(crate) fn begin_instant(&mut self) {
         (self.idle_calls, self.instant_switches) = (0, 0);
     }
@@ -377,7 +390,7 @@ impl State {
         true
     }
 
-    /// Makes threads ready whose descriptors are.
+    /// Makes threads ready that wait for descriptors which are ready.
     fn poll(&mut self) {
         let waiting: Vec<_> = self.waiting_for(Wait::Descriptors).collect();
         for slot in waiting {
@@ -386,6 +399,50 @@ impl State {
                 self.resume(slot, Woken::Ready);
             }
         }
+    }
+
+    /// Whether a thread waits for a descriptor to which a child process may write, and which is
+    /// to be waited for before time advances.
+    pub(crate) fn waits_for_children(&self) -> bool {
+        !self.children.is_empty()
+            && self.waiting_for(Wait::Descriptors).next().is_some()
+            && (!self.children.are_slow || self.next_deadline().is_none())
+    }
+
+    /// Waits in real time, for `max` at most, until a descriptor is ready for which a thread waits;
+    /// false if none is, and no child process is to be waited for any more.
+    pub(crate) fn wait_for_children(&mut self, max: Duration) -> bool {
+        let mut looks = Looks::new(max);
+        loop {
+            self.poll();
+            if self.has_ready() {
+                return true;
+            }
+            if !looks.rest(&mut self.children) {
+                return false;
+            }
+        }
+    }
+
+    /// The thread at `me` does not only yield: its next pause is a short one again.
+    pub(crate) fn end_pauses(&mut self, me: Slot) {
+        let seat = self.seat_mut(me);
+        (seat.pause, seat.yields) = (0, 0);
+    }
+
+    /// The end of the pause of the thread at `me`, which yields; `None` if that takes no time yet.
+    /// No pause outlasts the next deadline, at which another thread may change something.
+    pub(crate) fn pause(&mut self, me: Slot, now: Nanos) -> Option<Nanos> {
+        let takes_time = self.passes_time();
+        let next = self.next_deadline().filter(|next| *next > now).unwrap_or(NEVER);
+        let seat = self.seat_mut(me);
+        seat.yields += 1;
+        if !takes_time && (seat.pause == 0 || seat.yields < YIELDS_MAX) {
+            return None;
+        }
+        seat.pause = (seat.pause + seat.pause / 16).clamp(PAUSE_MIN, PAUSE_MAX);
+        seat.yields = 0;
+        Some((now + seat.pause).min(next))
     }
 
     /// Whether reading the clock or yielding takes time by now.

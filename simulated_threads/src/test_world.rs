@@ -1,6 +1,12 @@
 //! A world for a function.
+//!
+//! A new thread is the first of the world and calls the function; the calling thread stays outside
+//! and waits in real time for the outcome, which the first thread or the report of a stuck world
+//! puts. Worlds of one process run one after the other, behind a static lock, because they share
+//! the locks of the process, such as that of the standard output. A world is never freed: threads
+//! that still wait in it when the function returns stand still there for the rest of the process.
 
-use crate::choice::{Choices, Order};
+use crate::choice::{Choices, Chooser};
 use crate::report::Stuck;
 use crate::settings::Settings;
 use crate::turn::Turn;
@@ -10,14 +16,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-/// Calls `function` on the first thread of a world, with the default [`Settings`]; returns what it
-/// returns.
+/// Calls `function` on the first thread of a world, with the default [`Settings`]; returns its
+/// result.
 ///
 /// Threads that it creates, and those that they create, belong to the world. What still runs when
 /// it returns stands still from then on. Tests in one process may run in parallel: their worlds
 /// take turns. Threads that the process shares, as those of rayon's global pool, belong to the
 /// world that uses them first, and no other one can wait for them. The layout of the address space
-/// is that of the process: what depends on addresses differs from run to run, unless the whole
+/// is that of the process: values that depend on addresses differ from run to run, unless the whole
 /// process runs in a world.
 ///
 /// On a thread that is in a world already, `function` is just called.
@@ -26,7 +32,7 @@ use std::thread;
 /// [`Stuck`], when every thread waits, and none for a time.
 ///
 /// # Panics
-/// As `function` does.
+/// As `function` does, and if another object of the process has its own copy of this crate.
 pub fn run<R>(function: impl FnOnce() -> R + Send + 'static) -> Result<R, Stuck>
 where
     R: Send + 'static,
@@ -34,11 +40,8 @@ where
     Settings::default().run(function)
 }
 
-/// The outcome of a function.
-enum Outcome<R> {
-    Returned(thread::Result<R>),
-    Stuck(Stuck),
-}
+/// The result or the panic of a function, or why its world was stuck.
+type Outcome<R> = Result<thread::Result<R>, Stuck>;
 
 /// Where the outcome is put, and the turn of the thread that waits for it in real time.
 struct Place<R> {
@@ -65,7 +68,8 @@ impl Settings {
     /// [`Stuck`], when every thread waits, and none for a time.
     ///
     /// # Panics
-    /// As `function` does, and if the operating system refuses a thread.
+    /// As `function` does, if the operating system refuses a thread, and if another object of the
+    /// process has its own copy of this crate.
     pub fn run<R>(self, function: impl FnOnce() -> R + Send + 'static) -> Result<R, Stuck>
     where
         R: Send + 'static,
@@ -80,24 +84,23 @@ impl Settings {
         }
     }
 
-    /// Calls `function` in a world of its own, in which threads run in this order.
+    /// Calls `function` in a new world, in which `chooser` orders the threads.
     pub(crate) fn run_in_order<R>(
         self,
-        order: Option<Order>,
+        chooser: Option<Chooser>,
         function: impl FnOnce() -> R + Send + 'static,
-    ) -> (Choices, Result<thread::Result<R>, Stuck>)
+    ) -> (Choices, Outcome<R>)
     where
         R: Send + 'static,
     {
         // Worlds of one process share its locks, as that of the standard output.
         static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+        assert!(interpose::is_called(), "failed to create a world: {}", interpose::COPIES);
         let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         scheduler::register();
         let place = Arc::new(Place { outcome: Mutex::new(None), over: Turn::default() });
         let stuck = place.clone();
-        let world = World::new(self, false, order, move |why| stuck.put(Outcome::Stuck(why)));
-        // Its threads may stand still in it for the rest of the process.
-        let world: &'static World = Box::leak(Box::new(world));
+        let world = World::new(self, false, chooser, move |why| stuck.put(Err(why)));
         watchdog::watch(world);
         let returned = place.clone();
         let first = move || {
@@ -105,16 +108,12 @@ impl Settings {
             interpose::adopt(world);
             let result = catch_unwind(AssertUnwindSafe(function));
             current::leave();
-            returned.put(Outcome::Returned(result));
+            returned.put(Ok(result));
         };
         let name = thread::current().name().unwrap_or("main").to_owned();
         thread::Builder::new().name(name).spawn(first).expect("a thread for the world");
         let outcome = place.take().expect("the turn is given with an outcome");
-        world.end_all();
-        let result = match outcome {
-            Outcome::Returned(result) => Ok(result),
-            Outcome::Stuck(stuck) => Err(stuck),
-        };
-        (world.choices(), result)
+        world.is_over.raise();
+        (world.state().choices(), outcome)
     }
 }

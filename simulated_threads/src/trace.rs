@@ -1,6 +1,6 @@
 //! The order of threads in a file: written by one run, compared by another.
 //!
-//! Both allocate the same, so that neither moves what the program allocates.
+//! Both allocate the same, so that neither moves the program's allocations.
 
 use crate::os::Descriptor;
 use crate::report::Seconds;
@@ -40,14 +40,12 @@ impl Trace {
     pub(crate) fn from_environment() -> Result<Option<Self>, String> {
         let mut trace = None;
         for (name, is_written) in [(WRITTEN, true), (COMPARED, false)] {
-            settings::read(
-                name,
-                "the path of a file, and one of RINGSPIN_TRACE, RINGSPIN_COMPARE",
-                |path| {
-                    (trace.is_none() && !path.is_empty())
-                        .then(|| trace = Some((path.to_owned(), is_written)))
-                },
-            )?;
+            let expected = "the path of a file, and one of RINGSPIN_TRACE, RINGSPIN_COMPARE";
+            let is_first = trace.is_none();
+            let path = settings::read(name, expected, |path| {
+                (is_first && !path.is_empty()).then(|| path.to_owned())
+            })?;
+            trace = trace.or(path.map(|path| (path, is_written)));
         }
         let Some((path, is_written)) = trace else { return Ok(None) };
         let opened = if is_written { File::create(&path) } else { File::open(&path) };

@@ -14,7 +14,7 @@ pub(crate) struct Turn {
 impl Turn {
     /// It is the thread's turn now.
     pub(crate) fn give(&self) {
-        // Release: what this thread did is seen by the next one, with the acquire in `wait`.
+        // Release: the acquire in `wait` makes the writes of this thread visible to the next one.
         self.given.store(1, Ordering::Release);
         os::futex_wake(&self.given);
     }
@@ -26,7 +26,7 @@ impl Turn {
         }
     }
 
-    /// The calling thread is the one whose turn this is.
+    /// The calling thread takes this turn.
     pub(crate) fn belongs_to_this_thread(&self) {
         self.thread.store(os::this_thread(), Ordering::Relaxed);
     }

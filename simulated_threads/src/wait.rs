@@ -18,25 +18,46 @@ pub(crate) enum Wait {
     Sleep,
     /// A wake-up of the futex at this address.
     Futex(usize),
-    /// The mutex, reader-writer lock or semaphore of glibc at this address.
+    /// The mutex or reader-writer lock of glibc at this address.
     Lock(usize),
+    /// The semaphore of glibc at this address.
+    Semaphore(usize),
     /// The condition variable of glibc at this address.
     Condition(usize),
+    /// A lock of a file that another open file of the program has.
+    File,
     /// The end of the thread with this number.
     Join(u64),
+    /// Something that happens in the process, or comes from another one.
+    Process,
     /// Descriptors.
     Descriptors,
     /// It schedules events, and has none before its deadline.
     Idle,
 }
 
+impl Wait {
+    /// Whether a signal ends the wait, and `pthread_cancel` the thread.
+    pub(crate) fn can_be_interrupted(self) -> bool {
+        !matches!(self, Self::Nothing | Self::Lock(_) | Self::Idle)
+    }
+
+    /// Whether `pthread_cancel` ends the thread in the wait: for a condition variable it does so
+    /// once the thread has its mutex again.
+    pub(crate) fn is_cancellation_point(self) -> bool {
+        self.can_be_interrupted() && !matches!(self, Self::Futex(_) | Self::Condition(_))
+    }
+}
+
 /// Why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Woken {
-    /// The event has come.
+    /// The event happened.
     Ready,
-    /// Its deadline has come.
+    /// Its deadline was reached.
     TimedOut,
+    /// A handler of a signal has run; a call that the kernel would restart `restarts`.
+    Interrupted { restarts: bool },
     /// A scheduler waited for its next event: no thread is ever ready again by itself.
     Quiet,
 }

@@ -1,4 +1,11 @@
 //! Watches worlds in real time: a thread that waits or works where no world sees it is named.
+//!
+//! One thread outside of all worlds looks ten times a second. It reads two words that the running
+//! thread of a world writes, its number and the count of steps, and takes no lock of a world, so it
+//! changes no order. If the count stands while a thread has the turn, it asks the operating system
+//! whether that thread waits there or works, and after the limit ends the process with a report.
+//! Simulated time cannot find such a thread, because it does not pass while one has the turn. After
+//! its start the watchdog allocates nothing, because that would move the program's allocations.
 
 use crate::report::Seconds;
 use crate::turn::Turn;
@@ -22,14 +29,14 @@ pub(crate) fn watch(world: &'static World) {
         let begun = has_begun.clone();
         let watchdog = thread::Builder::new().name("ringspin-watch".into());
         match watchdog.spawn(move || watch_all(&begun)) {
-            // It allocates nothing later: that would move what the program allocates.
+            // It allocates nothing later: that would move the program's allocations.
             Ok(_) => has_begun.wait(),
             Err(error) => {
                 output::say(&format!("failed to start the thread that watches others: {error}"));
             }
         }
     });
-    with_watched(|worlds| worlds.push((world, world.steps(), Duration::ZERO)));
+    with_watched(|worlds| worlds.push((world, world.steps.get(), Duration::ZERO)));
 }
 
 fn with_watched<R>(with: impl FnOnce(&mut Vec<(&'static World, u64, Duration)>) -> R) -> R {
@@ -37,13 +44,14 @@ fn with_watched<R>(with: impl FnOnce(&mut Vec<(&'static World, u64, Duration)>) 
 }
 
 fn watch_all(begun: &Turn) {
+    os::block_signals(); // they are for threads of the program
     begun.give();
     loop {
         os::sleep(INTERVAL);
         with_watched(|worlds| {
-            worlds.retain(|(world, ..)| !world.is_over());
+            worlds.retain(|(world, ..)| !world.is_over.is_raised());
             for (world, steps, since) in worlds {
-                let (thread, now) = (world.running(), world.steps());
+                let (thread, now) = (world.running(), world.steps.get());
                 let stays = thread != 0 && now == *steps;
                 *since = if stays { *since + INTERVAL } else { Duration::ZERO };
                 *steps = now;
@@ -55,7 +63,7 @@ fn watch_all(begun: &Turn) {
 
 /// Ends the process if this thread of `world`, which runs, is not to be waited for any longer.
 fn look_at(world: &World, thread: i32, since: Duration) {
-    let limits = world.settings();
+    let limits = &world.settings;
     if since < limits.blocked_max.min(limits.busy_max) {
         return;
     }
@@ -79,7 +87,7 @@ fn look_at(world: &World, thread: i32, since: Duration) {
     ));
     backtrace::print_of(thread);
     world.end_trace();
-    output::die("the run ends here, because no other thread can go on");
+    output::die("the run ends here, because no other thread can continue");
 }
 
 /// Whether a call, with its first argument, writes to the standard output or error: the reader may
@@ -88,7 +96,7 @@ fn is_output((call, descriptor): (i64, u64)) -> bool {
     matches!(call, libc::SYS_write | libc::SYS_writev) && matches!(descriptor, 1 | 2)
 }
 
-/// A call of the operating system, and what to do about it.
+/// A call of the operating system, and the way out.
 fn describe(call: i64) -> String {
     let (name, way_out) = match call {
         libc::SYS_read | libc::SYS_readv | libc::SYS_pread64 => (
@@ -102,13 +110,13 @@ fn describe(call: i64) -> String {
         | libc::SYS_accept4
         | libc::SYS_connect => (
             "a socket's call",
-            "sockets are not under simulated control: replace what is at the other end by a node \
+            "sockets are not under simulated control: replace the other end by a node \
              or a thread of this program",
         ),
         libc::SYS_wait4 | libc::SYS_waitid => (
             "a wait for a child process",
             "child processes are not under simulated control: start them before the run, or call \
-             what they do as a function",
+             their work as a function",
         ),
         libc::SYS_futex => (
             "a futex that the simulation does not see",
@@ -118,6 +126,10 @@ fn describe(call: i64) -> String {
         libc::SYS_epoll_pwait | libc::SYS_ppoll | libc::SYS_pselect6 => (
             "a wait for descriptors by a raw system call",
             "build with RUSTFLAGS=\"--cfg rustix_use_libc\" if it is rustix",
+        ),
+        libc::SYS_msgrcv | libc::SYS_msgsnd | libc::SYS_semop | libc::SYS_semtimedop => (
+            "a queue or a semaphore of System V",
+            "they are not under simulated control: use a pipe, or a semaphore of POSIX",
         ),
         libc::SYS_io_uring_enter => (
             "io_uring",

@@ -4,7 +4,8 @@
 //! for the longest time. When no thread is ready, time jumps to the earliest deadline. Nothing here
 //! is unsafe: the functions of libc that become these waits are in `interpose`.
 
-use crate::choice::{Choices, Order};
+use crate::choice::Chooser;
+use crate::coordinator::{self, Next, Rest};
 use crate::descriptors::Descriptors;
 use crate::report::Stuck;
 use crate::settings::Settings;
@@ -12,14 +13,22 @@ use crate::state::{FutexWait, State};
 use crate::trace::Trace;
 use crate::turn::Turn;
 use crate::wait::{Nanos, Slot, Wait, Woken};
-use crate::{os, output, outside};
+use crate::{binary, os, output, outside};
 use ringspin_modes::threads::ThreadInfo;
+use ringspin_ringbuf::{Counter, Flag};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::path::PathBuf;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 
-/// The time that reading the clock or yielding takes once threads have done so too often.
+/// The time that reading the clock takes once threads have done so too often.
 const IDLE_CALL: Nanos = 10_000;
+
+/// How many numbers each of several processes has for itself and its threads.
+const PROCESS_IDS: u64 = 1 << 20;
 
 /// Is called with each new time; false if it wants no more.
 type OnTime = Box<dyn Fn(Nanos) -> bool + Send>;
@@ -27,20 +36,28 @@ type OnTime = Box<dyn Fn(Nanos) -> bool + Send>;
 /// Threads that share a simulated time.
 pub(crate) struct World {
     state: Mutex<State>,
-    now: AtomicU64,
-    switches: AtomicU64,
-    steps: AtomicU64,
+    now: Counter,
+    first_id: Counter,
+    /// How often another thread than the last one ran.
+    pub(crate) switches: Counter,
+    /// Changes with each step that a thread takes here.
+    pub(crate) steps: Counter,
     running: AtomicI32,
-    /// The operating system's number of the thread that ended last, until it is gone.
+    /// The operating system's number of the thread that ended last, until it no longer exists.
     ended: AtomicI32,
-    is_over: AtomicBool,
-    sockets: AtomicU64,
-    children: AtomicU64,
+    /// Whether no thread runs any more.
+    pub(crate) is_over: Flag,
+    /// The sockets and the child processes that were created.
+    pub(crate) sockets: Counter,
+    pub(crate) children: Counter,
+    /// The files that were opened for reading, with hashes of their contents at the first time;
+    /// `None` once they are reported.
+    pub(crate) files: Mutex<Option<BTreeMap<PathBuf, u64>>>,
     /// The file with the order of threads.
     trace: Mutex<Option<Trace>>,
-    settings: Settings,
+    pub(crate) settings: Settings,
     /// Whether all threads of the process are in this world.
-    is_alone: bool,
+    pub(crate) is_alone: bool,
     /// Whether a thread can lose its turn where it does not wait.
     is_explored: bool,
     on_time: Mutex<Vec<OnTime>>,
@@ -49,53 +66,43 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// A world without threads. `on_stuck` is called by the last thread that ran, once none can go
-    /// on; the world `is_alone` if it has all threads of the process. Without an `order`, the
-    /// thread runs next that has been ready for the longest time.
+    /// A world without threads, which is never freed: threads may stand still in it for the rest of
+    /// the process. `on_stuck` is called by the last thread that ran, once none can
+    /// continue; the world `is_alone` if it has all threads of the process. Without a `chooser`,
+    /// the thread runs next that has been ready for the longest time.
     pub(crate) fn new(
         settings: Settings,
         is_alone: bool,
-        order: Option<Order>,
+        chooser: Option<Chooser>,
         on_stuck: impl Fn(Stuck) + Send + Sync + 'static,
-    ) -> Self {
-        Self {
-            state: Mutex::new(State::new(settings.seed, order.as_ref())),
-            now: AtomicU64::new(settings.start.as_nanos() as Nanos),
-            switches: AtomicU64::new(0),
-            steps: AtomicU64::new(0),
+    ) -> &'static Self {
+        let world = Self {
+            is_explored: chooser.is_some(),
+            state: Mutex::new(State::new(settings.seed, chooser)),
+            now: Counter::default(),
+            first_id: Counter::default(),
+            switches: Counter::default(),
+            steps: Counter::default(),
             running: AtomicI32::new(0),
             ended: AtomicI32::new(0),
-            is_over: AtomicBool::new(false),
-            sockets: AtomicU64::new(0),
-            children: AtomicU64::new(0),
+            is_over: Flag::default(),
+            sockets: Counter::default(),
+            children: Counter::default(),
+            files: Mutex::new(Some(BTreeMap::new())),
             trace: Mutex::default(),
             settings,
             is_alone,
-            is_explored: order.is_some(),
             on_time: Mutex::default(),
             end: OnceLock::new(),
             on_stuck: Box::new(on_stuck),
-        }
+        };
+        world.now.set(world.settings.start.as_nanos() as Nanos);
+        Box::leak(Box::new(world))
     }
 
     /// The time.
     pub(crate) fn now(&self) -> Nanos {
-        self.now.load(Ordering::Relaxed)
-    }
-
-    /// No thread runs any more.
-    pub(crate) fn end_all(&self) {
-        self.is_over.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether no thread runs any more.
-    pub(crate) fn is_over(&self) -> bool {
-        self.is_over.load(Ordering::Relaxed)
-    }
-
-    /// A number that changes with each step that a thread takes here.
-    pub(crate) fn steps(&self) -> u64 {
-        self.steps.load(Ordering::Relaxed)
+        self.now.get()
     }
 
     /// The number that the operating system gave the thread that runs; zero while one hands over,
@@ -108,51 +115,6 @@ impl World {
     pub(crate) fn set_elsewhere(&self, is_elsewhere: bool) {
         let running = if is_elsewhere { 0 } else { os::this_thread() };
         self.running.store(running, Ordering::Relaxed);
-    }
-
-    /// How many threads were created.
-    pub(crate) fn threads(&self) -> u64 {
-        self.state().created()
-    }
-
-    /// The settings.
-    pub(crate) fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
-    /// Whether no thread of the process is outside.
-    pub(crate) fn is_alone(&self) -> bool {
-        self.is_alone
-    }
-
-    /// The number of processors.
-    pub(crate) fn processors(&self) -> usize {
-        self.settings.processors.get()
-    }
-
-    /// Whether threads may create sockets.
-    pub(crate) fn allows_sockets(&self) -> bool {
-        self.settings.allows_sockets
-    }
-
-    /// A socket is created.
-    pub(crate) fn note_socket(&self) {
-        self.sockets.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// How many sockets were created.
-    pub(crate) fn sockets(&self) -> u64 {
-        self.sockets.load(Ordering::Relaxed)
-    }
-
-    /// A child process is created.
-    pub(crate) fn note_child(&self) {
-        self.children.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// How many child processes were created.
-    pub(crate) fn children(&self) -> u64 {
-        self.children.load(Ordering::Relaxed)
     }
 
     /// Writes or compares the order of threads from now on.
@@ -172,19 +134,15 @@ impl World {
         noted.unwrap_or_else(|problem| output::die(&problem));
     }
 
-    /// How often another thread than the last one ran.
-    pub(crate) fn switches(&self) -> u64 {
-        self.switches.load(Ordering::Relaxed)
+    /// The world begins at `start`, as this process of several.
+    pub(crate) fn begin_as(&self, start: Nanos, process: u32) {
+        self.first_id.set(PROCESS_IDS * u64::from(process));
+        self.set_now(start);
     }
 
-    /// A digest of which thread ran when.
-    pub(crate) fn digest(&self) -> u64 {
-        self.state().hash()
-    }
-
-    /// Makes `digest`, of what an executor did, part of that of the world.
-    pub(crate) fn note(&self, digest: u64) {
-        self.state().note(digest);
+    /// The first number of the process and of its threads, less that of the first of all processes.
+    pub(crate) fn first_id(&self) -> u64 {
+        self.first_id.get()
     }
 
     /// The program ends when time would pass `end`, after a call of `finish`.
@@ -207,19 +165,8 @@ impl World {
         self.state().add(is_ready)
     }
 
-    /// Takes back the thread that was added last and could not be created.
-    pub(crate) fn forget(&self, slot: Slot) {
-        self.state().forget(slot);
-    }
-
-    /// The number of the thread at `slot`.
     pub(crate) fn number(&self, slot: Slot) -> u64 {
         self.state().seat(slot).thread.number
-    }
-
-    /// The thread at `slot` has this handle.
-    pub(crate) fn set_handle(&self, slot: Slot, handle: usize) {
-        self.state().set_handle(slot, handle);
     }
 
     /// The thread with this handle, if it has not ended.
@@ -227,7 +174,42 @@ impl World {
         self.state().with_handle(handle)
     }
 
-    /// The thread at `slot` has this name.
+    /// A child process was created; its number is negative if it is unknown.
+    pub(crate) fn add_child(&self, child: i32) {
+        self.children.add(1);
+        self.state().children.add(child);
+    }
+
+    /// A file was opened for reading. The watchdog does not count the time that its hash takes.
+    pub(crate) fn note_file(&self, file: &File) {
+        if !file.metadata().is_ok_and(|data| data.is_file() && data.len() > 0) {
+            return;
+        }
+        let link = format!("/proc/self/fd/{}", file.as_raw_fd());
+        let Ok(path) = std::fs::read_link(link) else { return };
+        if lock(&self.files).as_ref().is_none_or(|files| files.contains_key(&path)) {
+            return;
+        }
+        self.set_elsewhere(true);
+        let hash = binary::content_hash(file);
+        self.set_elsewhere(false);
+        if let (Ok(hash), Some(files)) = (hash, lock(&self.files).as_mut()) {
+            files.insert(path, hash);
+        }
+    }
+
+    /// Waits in real time for child processes, while threads wait for descriptors. The watchdog
+    /// does not count that.
+    fn wait_for_children(&self, state: &mut State) -> bool {
+        if !state.waits_for_children() {
+            return false;
+        }
+        self.set_elsewhere(true);
+        let is_ready = state.wait_for_children(self.settings.blocked_max);
+        self.set_elsewhere(false);
+        is_ready
+    }
+
     pub(crate) fn set_name(&self, slot: Slot, name: &str) {
         let name = Arc::from(name);
         self.state().seat_mut(slot).thread.name = name;
@@ -244,12 +226,39 @@ impl World {
         }
     }
 
-    /// The thread at `me`, which runs, waits until it is woken, or its deadline comes.
+    /// The thread at `me`, which runs, waits until it is woken, or its deadline comes, or a signal.
+    /// An end of its wait without one of them, after `pthread_cancel`, is a wake-up.
     pub(crate) fn wait(&self, me: Slot, wait: Wait, deadline: Nanos) -> Woken {
+        if wait.is_cancellation_point() {
+            os::test_cancel();
+        }
         let mut state = self.state();
+        if deadline > self.now() {
+            state.end_pauses(me);
+        }
         state.suspend(me, wait, deadline);
         self.switch(me, state);
-        self.state().seat(me).woken
+        let mut state = self.state();
+        let seat = state.seat_mut(me);
+        let (woken, signals) = (seat.woken, std::mem::take(&mut seat.signals));
+        drop(state);
+        match (woken, os::deliver(&signals)) {
+            (Woken::Interrupted { .. }, Some(restarts)) => Woken::Interrupted { restarts },
+            (Woken::Interrupted { .. }, None) => {
+                if wait.is_cancellation_point() {
+                    os::test_cancel();
+                }
+                Woken::Ready
+            }
+            (woken, _) => woken,
+        }
+    }
+
+    /// Sends a signal to the thread at `slot`, another one, which gets it in its next turn.
+    pub(crate) fn send(&self, slot: Slot, signal: i32) {
+        let mut state = self.state();
+        state.seat_mut(slot).signals.push(signal);
+        state.interrupt(slot);
     }
 
     /// Waits like [`wait`](Self::wait) for the futex `word`, which has this value.
@@ -260,7 +269,7 @@ impl World {
         value: u32,
         deadline: Nanos,
     ) -> Woken {
-        let (futex, steps) = (FutexWait::new(ptr::from_ref(word).addr(), value), self.steps());
+        let (futex, steps) = (FutexWait::new(ptr::from_ref(word).addr(), value), self.steps.get());
         let mut state = self.state();
         let seat = state.seat_mut(me);
         let is_lost = seat.futex.replace(futex).is_some_and(|last| last.is_lost(&futex, steps));
@@ -268,27 +277,27 @@ impl World {
         drop(state);
         let woken = self.wait(me, Wait::Futex(futex.address), deadline);
         if woken == Woken::Ready {
-            let end = (word.load(Ordering::SeqCst), self.steps() + 1);
+            let end = (word.load(Ordering::SeqCst), self.steps.get() + 1);
             self.state().seat_mut(me).futex.iter_mut().for_each(|futex| futex.end = Some(end));
         }
         woken
     }
 
-    /// Sleeps until `deadline`; others run, also if it has come.
-    pub(crate) fn sleep(&self, me: Slot, deadline: Nanos) {
-        match deadline > self.now() {
-            true => drop(self.wait(me, Wait::Sleep, deadline)),
-            false => self.yield_now(me),
+    /// Sleeps until `deadline`; others run, also if it is reached. Returns the time that is left
+    /// after a signal.
+    pub(crate) fn sleep(&self, me: Slot, deadline: Nanos) -> Nanos {
+        if deadline <= self.now() {
+            self.yield_now(me);
         }
+        while deadline > self.now() {
+            if let Woken::Interrupted { .. } = self.wait(me, Wait::Sleep, deadline) {
+                return deadline - self.now();
+            }
+        }
+        0
     }
 
-    /// Makes up to `count` threads ready that wait for `what`, in the order in which they began to;
-    /// returns their number.
-    pub(crate) fn wake(&self, what: Wait, count: usize) -> usize {
-        self.state().wake(what, count)
-    }
-
-    /// Wakes threads like [`wake`](Self::wake), as the thread at `me` has released the lock that
+    /// Wakes threads like [`wake`](State::wake), as the thread at `me` has released the lock that
     /// they wait for, a futex with this value. Where the next of them starves, others run first.
     pub(crate) fn release(&self, me: Slot, lock: Wait, count: usize, value: u32) -> usize {
         let mut state = self.state();
@@ -301,25 +310,27 @@ impl World {
         woken
     }
 
-    /// The thread at `me` has lost a lock so many times in succession.
-    pub(crate) fn set_lost_locks(&self, me: Slot, times: u32) {
-        self.state().seat_mut(me).lost_locks = times;
-    }
-
-    /// All other threads that are ready run before the one at `me` goes on.
+    /// All other threads that are ready run before the one at `me` continues.
     pub(crate) fn yield_now(&self, me: Slot) {
         let mut state = self.state();
-        match state.passes_time() {
-            true => {
-                let deadline = self.now() + IDLE_CALL;
-                state.suspend(me, Wait::Sleep, deadline);
-            }
-            false => state.requeue(me),
+        match state.pause(me, self.now()) {
+            Some(end) => state.suspend(me, Wait::Sleep, end),
+            None => state.requeue(me),
         }
         self.switch(me, state);
     }
 
-    /// The thread at `me` could go on; in an exploration another one may run first.
+    /// The thread at `me` has looked for events, or read the processor's counter, without a wait.
+    /// That counts as a yield.
+    pub(crate) fn pause(&self, me: Slot) {
+        let mut state = self.state();
+        if let Some(end) = state.pause(me, self.now()) {
+            state.suspend(me, Wait::Sleep, end);
+            self.switch(me, state);
+        }
+    }
+
+    /// The thread at `me` could continue; in an exploration another one may run first.
     #[inline]
     pub(crate) fn pass(&self, me: Slot) {
         if self.is_explored {
@@ -335,23 +346,37 @@ impl World {
         }
     }
 
-    /// The choices among threads so far.
-    pub(crate) fn choices(&self) -> Choices {
-        self.state().choices()
-    }
-
-    /// Reads the clock for the thread at `me`.
     pub(crate) fn read_clock(&self, me: Slot) -> Nanos {
         self.pass(me);
-        if self.state().passes_time() {
-            self.sleep(me, self.now() + IDLE_CALL);
+        let mut state = self.state();
+        if state.passes_time() {
+            state.suspend(me, Wait::Sleep, self.now() + IDLE_CALL);
+            self.switch(me, state);
+        } else {
+            drop(state);
+        }
+        self.step()
+    }
+
+    /// The time that a clock shows, after the step that a reading takes.
+    pub(crate) fn step(&self) -> Nanos {
+        if self.settings.clock_step_ns > 0 {
+            self.set_now(self.now() + self.settings.clock_step_ns);
         }
         self.now()
     }
 
+    fn set_now(&self, now: Nanos) {
+        self.now.set(now);
+        lock(&self.on_time).retain(|on_time| on_time(now));
+    }
+
     /// Random bytes.
     pub(crate) fn fill(&self, bytes: &mut [u8]) {
-        self.state().random.fill(bytes);
+        let random = &mut self.state().random;
+        for chunk in bytes.chunks_mut(8) {
+            chunk.copy_from_slice(&random.draw().to_le_bytes()[..chunk.len()]);
+        }
     }
 
     /// Calls `with` with the descriptors of the world, and the time.
@@ -359,25 +384,25 @@ impl World {
         with(&mut self.state().descriptors, self.now())
     }
 
-    /// The scheduler at `me` has events: whether other threads are ready and go first.
-    pub(crate) fn run_others(&self, me: Slot) -> bool {
-        if !self.state().has_ready() {
-            return false;
+    /// The scheduler at `me` has events: other threads that are ready go first.
+    pub(crate) fn run_others(&self, me: Slot) {
+        let has_ready = self.state().has_ready();
+        if has_ready {
+            self.wait(me, Wait::Idle, self.now());
         }
-        self.wait(me, Wait::Idle, self.now());
-        true
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        add_one(&self.steps);
+    /// The state, for the thread that runs. It is held for a moment: never over a wait.
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.steps.add_by_owner(1);
         lock(&self.state)
     }
 
     /// Another thread runs until it is the turn of the one at `me` again.
-    fn switch(&self, me: Slot, state: MutexGuard<'_, State>) {
+    fn switch<'a>(&'a self, me: Slot, state: MutexGuard<'a, State>) {
         let own = state.seat(me).turn.clone();
         // It is dropped in the turn of the thread at `me`: memory that is given back while another
-        // one runs would move what that one allocates.
+        // one runs would move that one's allocations.
         let next = self.pick(state);
         match &next {
             Some(next) if Arc::ptr_eq(next, &own) => return,
@@ -402,13 +427,13 @@ impl World {
         self.running.store(own.thread(), Ordering::Relaxed);
     }
 
-    /// Chooses the next thread. Nothing is chosen once no thread can go on.
-    fn pick(&self, mut state: MutexGuard<'_, State>) -> Option<Arc<Turn>> {
+    /// Chooses the next thread. Nothing is chosen once no thread can continue.
+    fn pick<'a>(&'a self, mut state: MutexGuard<'a, State>) -> Option<Arc<Turn>> {
         loop {
             if let Some(next) = state.take_next(self.now()) {
-                add_one(&self.switches);
+                self.switches.add_by_owner(1);
                 let max = self.settings.instant_switches_max;
-                if state.instant_switches() > max {
+                if state.instant_switches > max {
                     return self.stop(state, Some(max));
                 }
                 self.trace(&state.seat(next).thread);
@@ -416,23 +441,56 @@ impl World {
             }
             match state.next_deadline() {
                 _ if !self.is_alone && outside::wake(&mut state) => {}
+                _ if self.wait_for_children(&mut state) => {}
+                deadline if let Some(coordinator) = self.coordinator() => {
+                    state = self.ask(coordinator, state, deadline);
+                }
                 Some(deadline) => {
                     if let Some((end, finish)) = self.end.get().filter(|(end, _)| deadline > *end) {
-                        self.now.store(*end, Ordering::Relaxed);
+                        self.now.set(*end);
                         drop(state);
                         finish();
                     }
-                    if deadline > self.now() {
-                        self.now.store(deadline, Ordering::Relaxed);
-                        state.begin_instant();
-                        lock(&self.on_time).retain(|on_time| on_time(deadline));
-                    }
-                    state.expire(deadline);
+                    self.advance(&mut state, deadline);
                 }
                 None if state.tell_idle() => {}
                 None => return self.stop(state, None),
             }
         }
+    }
+
+    /// Time is `now`: threads that wait for it are ready.
+    fn advance(&self, state: &mut State, now: Nanos) {
+        if now > self.now() {
+            self.set_now(now);
+            state.begin_instant();
+        }
+        state.expire(now);
+    }
+
+    fn coordinator(&self) -> Option<fn(Rest) -> Next> {
+        coordinator::get().filter(|_| self.is_alone)
+    }
+
+    /// All threads wait: the coordinator of several processes decides how the world continues. It
+    /// is called without the lock, and may take its time.
+    fn ask<'a>(
+        &'a self,
+        coordinator: fn(Rest) -> Next,
+        state: MutexGuard<'a, State>,
+        deadline: Option<Nanos>,
+    ) -> MutexGuard<'a, State> {
+        let (now, switches, digest) = (self.now(), self.switches.get(), state.hash);
+        drop(state);
+        let running = self.running.swap(0, Ordering::Relaxed); // the watchdog looks at none
+        let next = coordinator(Rest { now, deadline, switches, digest });
+        self.running.store(running, Ordering::Relaxed);
+        let mut state = self.state();
+        self.advance(&mut state, next.now);
+        if next.wakes {
+            state.wake(Wait::Process, usize::MAX);
+        }
+        state
     }
 
     /// No thread runs any more: each waits, or they ran more than so many times at this instant.
@@ -441,14 +499,9 @@ impl World {
         drop(state); // the report may be written to a file
         // None is to be watched any more: a report with backtraces takes its time.
         self.running.store(0, Ordering::Relaxed);
-        (self.on_stuck)(Stuck::new(self.now(), switches, threads));
+        (self.on_stuck)(Stuck { now: self.now(), switches, threads });
         None
     }
-}
-
-/// Counts, without other threads that do so at this moment.
-fn add_one(counter: &AtomicU64) {
-    counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
 }
 
 /// Locks without waiting: the lock is only ever held for a moment, by a thread that runs. A wait

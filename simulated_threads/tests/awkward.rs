@@ -1,12 +1,12 @@
-//! A program that cannot go on under simulated time ends with a message: which thread, where it
+//! A program that cannot continue under simulated time ends with a message: which thread, where it
 //! waits, and the way out.
 
 mod common;
 
-use common::program;
+use common::{program, run_of};
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
-use std::process::Output;
+use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -38,10 +38,24 @@ fn loop_without_a_yield_is_named() {
 }
 
 #[test]
-fn blocking_read_of_a_pipe_is_named() {
-    let words = ["thread \"culprit\" waits in `read`", "give the program its input as a file"];
+fn blocking_read_of_a_pipe_from_elsewhere_is_named() {
+    let mut command = program("input");
+    command.env("RINGSPIN_BLOCKED_MAX_MS", "300").stdin(Stdio::piped());
+    let mut run = command.spawn().unwrap();
+    let input = run.stdin.take();
+    let errors = text(&run.wait_with_output().unwrap().stderr);
+    drop(input);
+    for word in ["thread \"culprit\" waits in `read`", "give the program its input as a file"] {
+        assert!(errors.contains(word), "{errors}");
+    }
+    assert!(errors.contains("backtrace of \"culprit\""), "{errors}");
+    assert!(errors.contains("awkward::input"), "{errors}");
+}
+
+#[test]
+fn read_of_a_pipe_within_the_program_that_none_writes_is_a_deadlock() {
+    let words = ["deadlock at", "thread 1 (\"culprit\") waits for descriptors", "awkward::pipe"];
     assert_ends("pipe", &[], &words);
-    assert_ends("pipe", &[], &["backtrace of \"culprit\"", "awkward::pipe"]);
 }
 
 #[test]
@@ -50,14 +64,22 @@ fn socket_is_refused_with_the_option_that_allows_it() {
     let errors = text(&output.stderr);
     assert!(errors.contains("a socket (domain 2) was refused"), "{errors}");
     assert!(errors.contains("allow that with RINGSPIN_SOCKETS=allow"), "{errors}");
-    assert!(errors.contains("; uncontrolled: nothing; "), "{errors}");
+    assert!(errors.contains("; uncontrolled: nothing seen (not watched: "), "{errors}");
     assert!(text(&output.stdout).contains("Permission denied"), "{output:?}");
     assert!(output.status.success());
 }
 
 #[test]
+fn refusals_of_one_kind_are_reported_once() {
+    let output = run("sockets", &[]);
+    assert_eq!(text(&output.stdout).matches("main: true").count(), 3, "{output:?}");
+    assert_eq!(text(&output.stderr).matches("was refused").count(), 1, "{output:?}");
+    assert!(text(&output.stderr).contains(" of the order of threads; "), "{output:?}");
+}
+
+#[test]
 fn blocking_read_of_a_socket_is_named() {
-    let words = ["thread \"culprit\" waits in a socket's call", "replace what is at the other end"];
+    let words = ["thread \"culprit\" waits in a socket's call", "replace the other end"];
     assert_ends("socket", &[("RINGSPIN_SOCKETS", "allow")], &words);
 }
 
@@ -65,8 +87,33 @@ fn blocking_read_of_a_socket_is_named() {
 fn allowed_socket_is_noted_in_the_report() {
     let output = run("bound", &[("RINGSPIN_SOCKETS", "allow")]);
     let errors = text(&output.stderr);
-    assert!(errors.contains("; uncontrolled: 1 sockets; "), "{errors}");
+    assert!(errors.contains("; uncontrolled: 1 sockets ("), "{errors}");
     assert!(output.status.success());
+}
+
+/// The lines on files that were read, in a run with these in a folder of its own.
+fn files_read(content: &str) -> Vec<String> {
+    let folder = std::env::temp_dir().join(format!("ringspin-files-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let folder = folder.canonicalize().unwrap();
+    for name in ["open", "openat", "opened", "stream"] {
+        std::fs::write(folder.join(name), if name == "opened" { content } else { name }).unwrap();
+    }
+    let output = run("files", &[("RINGSPIN_TEST_FOLDER", folder.to_str().unwrap())]);
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let begin = format!("ringspin: read {}/", folder.display());
+    text(&output.stderr).lines().filter_map(|l| Some(l.strip_prefix(&begin)?.into())).collect()
+}
+
+#[test]
+fn files_that_are_read_are_listed_with_hashes_of_their_contents() {
+    let [one, again, other] = ["1", "1", "2"].map(files_read);
+    assert_eq!(one, again);
+    let names: Vec<_> = one.iter().map(|line| line.split_once(", content ").unwrap().0).collect();
+    assert_eq!(names, ["open", "openat", "opened", "stream"]);
+    let differ: Vec<_> = (0..4).filter(|n| one[*n] != other[*n]).collect();
+    assert_eq!(differ, [2], "{one:?} {other:?}");
 }
 
 #[test]
@@ -76,7 +123,34 @@ fn child_processes_are_noted_in_the_report() {
         text(&output.stdout).contains("0ns main: 0\n0ns main: 0\n0ns main: true\n"),
         "{output:?}"
     );
-    assert!(text(&output.stderr).contains("; uncontrolled: 3 child processes; "), "{output:?}");
+    assert!(text(&output.stderr).contains("; uncontrolled: 3 child processes ("), "{output:?}");
+}
+
+#[test]
+fn output_of_child_processes_is_waited_for_in_real_time() {
+    let output = run("captured", &[]);
+    assert!(output.status.success(), "{output:?}");
+    let expected = "0ns main: [111, 117, 116] [101, 114, 114]\n0ns main: [105, 110]\n";
+    assert!(text(&output.stdout).contains(expected), "{output:?}");
+    assert!(text(&output.stderr).contains("; uncontrolled: 2 child processes ("), "{output:?}");
+    let output = run("tokio-captured", &[]);
+    let expected = "0ns main: [111, 117, 116] exit status: 3\n0ns main: end\n";
+    assert!(text(&output.stdout).contains(expected), "{output:?}");
+}
+
+#[test]
+fn time_advances_if_a_child_process_runs_for_too_long() {
+    let output = run("child-timeout", &[]);
+    assert!(text(&output.stdout).contains("ms main: true\n"), "{output:?}");
+    assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
+fn forked_child_runs_in_real_time_with_its_own_number() {
+    let output = run("forked", &[]);
+    let expected = "main: true\n0ns main: 7\n10ms main: end\n";
+    assert!(text(&output.stdout).contains(expected), "{output:?}");
+    assert_eq!(text(&output.stderr).matches("digest").count(), 1, "{output:?}");
 }
 
 #[test]
@@ -85,10 +159,36 @@ fn wait_for_a_child_process_is_named() {
     assert_ends("child", &[], &words);
 }
 
+/// An option of `prctl` that the libc crate does not name.
+const PR_SET_SYSCALL_USER_DISPATCH: i32 = 59;
+
 #[test]
-fn futex_by_a_raw_system_call_is_named() {
-    let words = ["thread \"culprit\" waits in a futex", "--cfg rustix_use_libc", "raw_futex"];
-    assert_ends("raw-futex", &[], &words);
+fn futex_by_an_instruction_is_named_where_the_kernel_does_not_catch_it() {
+    let mut older = program("raw-futex");
+    common::refuse(&mut older, PR_SET_SYSCALL_USER_DISPATCH);
+    let errors = text(&older.env("RINGSPIN_BLOCKED_MAX_MS", "300").output().unwrap().stderr);
+    for word in ["thread \"culprit\" waits in a futex", "--cfg rustix_use_libc", "raw_futex"] {
+        assert!(errors.contains(word), "{errors}");
+    }
+    let mut older = program("status");
+    common::refuse(&mut older, PR_SET_SYSCALL_USER_DISPATCH);
+    let errors = text(&older.output().unwrap().stderr);
+    assert!(errors.contains("(not watched: inline system calls, "), "{errors}");
+}
+
+#[test]
+fn system_calls_by_instructions_are_simulated() {
+    if common::uncontrolled().contains("inline system calls") {
+        return;
+    }
+    let output = run("inline", &[]);
+    let lines = "0ns main: begin\n3600.005s main: 0\n3600.005s main: 8\n";
+    assert!(text(&output.stdout).starts_with(lines), "{output:?}");
+    let lines = " 4194305\n3600.005s main: -9\n3600.005s main: 0\n3600.006s main: 1\n\
+                 3600.006s -: 1 120\n3600.007s main: 1\n3600.007s -: 0\n3600.007s main: false\n";
+    assert!(text(&output.stdout).contains(lines), "{output:?}");
+    assert_eq!(output.stdout, run("inline", &[]).stdout);
+    assert_ends("raw-futex", &[], &["deadlock", "thread 1 (\"culprit\") waits for a lock"]);
 }
 
 #[test]
@@ -115,8 +215,9 @@ fn loop_of_threads_that_wake_each_other_is_named() {
         run.arg("1000").env("RINGSPIN_INSTANT_SWITCHES_MAX", max).output().unwrap()
     };
     let errors = text(&run("500").stderr);
-    let expected = "time does not go on at 0.000000000 s: threads ran 500 times at this instant; a \
-                    loop that waits must sleep; for more work at one instant set RINGSPIN_INSTANT_";
+    let expected = "time does not advance at 0.000000000 s: threads ran 500 times at this instant; \
+                    a loop that waits must sleep; for more work at one instant set \
+                    RINGSPIN_INSTANT_";
     assert!(errors.contains(expected), "{errors}");
     assert!(errors.contains("thread 0 (\"main\") waits for a lock, a channel"), "{errors}");
     assert!(run("2000").status.success());
@@ -133,6 +234,7 @@ fn bad_values_in_the_environment_are_named() {
         ("RINGSPIN_THREADS", "virtual", "use `real` or `simulated`"),
         ("RINGSPIN_SEED", "-1", "use a whole number"),
         ("RINGSPIN_START", "today", "use whole seconds since 1970"),
+        ("RINGSPIN_CLOCK_STEP_NS", "1001", "use a number of nanoseconds up to 1000"),
         ("RINGSPIN_PROCESSORS", "0", "use a number from 1 to 1024"),
         ("RINGSPIN_PROCESSORS", "1025", "use a number from 1 to 1024"),
         ("RINGSPIN_SOCKETS", "yes", "use `allow` or `refuse`"),
@@ -209,6 +311,40 @@ fn addresses_do_not_depend_on_real_time() {
     assert_eq!(addresses("0"), addresses("999"));
 }
 
+/// Ends a run that would start itself anew for ever.
+fn limited(mut command: Command) -> Output {
+    let mut run = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    for _ in 0..1000 {
+        if run.try_wait().unwrap().is_some() {
+            return run.wait_with_output().unwrap();
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    run.kill().unwrap();
+    panic!("{:?}", run.wait_with_output());
+}
+
+#[test]
+fn program_with_its_own_setenv_starts_once_more() {
+    let output = limited(run_of("own-setenv"));
+    assert_eq!(text(&output.stdout), "[(\"RINGSPIN_MODE\", \"deterministic\")]\n", "{output:?}");
+    assert!(text(&output.stderr).contains("; uncontrolled: nothing seen"), "{output:?}");
+}
+
+#[test]
+fn program_that_the_loader_starts_is_the_one_that_runs() {
+    if common::uncontrolled().contains("addresses") {
+        return; // an emulator has a loader of another system
+    }
+    let is_x86 = cfg!(target_arch = "x86_64");
+    let loader = if is_x86 { "/lib64/ld-linux-x86-64.so.2" } else { "/lib/ld-linux-aarch64.so.1" };
+    let mut command = Command::new(loader);
+    command.arg(common::example("programs")).arg("status").env("RINGSPIN_MODE", "deterministic");
+    let output = limited(command);
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    assert!(text(&output.stderr).contains("examples/programs, build id"), "{output:?}");
+}
+
 #[test]
 fn output_before_the_end_of_a_stuck_run_is_kept() {
     for name in ["spin", "deadlock"] {
@@ -222,4 +358,70 @@ fn other_signals_and_statuses_are_the_program_s() {
     assert!(text(&output.stdout).contains("main: exit status: 0\n"), "{output:?}");
     assert!(text(&output.stdout).contains("main: 2\n"), "{output:?}");
     assert_eq!(run("status", &[]).status.code(), Some(3));
+}
+
+#[test]
+fn child_processes_and_the_next_program_may_read_the_counter() {
+    let output = run("exec", &[]);
+    let statuses = "main: exit status: 0\n0ns main: exit status: 0\n0ns main: 0\n0ns main: 0\n";
+    assert!(text(&output.stdout).ends_with(statuses), "{output:?}");
+    assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
+fn handler_of_a_fault_is_the_program_s() {
+    let output = run("fault", &[]);
+    assert!(text(&output.stdout).ends_with("main: 7\n0ns main: true\n"), "{output:?}");
+    assert_eq!(output.status.signal(), Some(libc::SIGSEGV));
+    let output = run("overflow", &[]);
+    assert!(text(&output.stderr).contains("has overflowed its stack"), "{output:?}");
+    assert_eq!(output.status.signal(), Some(libc::SIGABRT));
+}
+
+#[test]
+fn counter_of_cycles_shows_simulated_time() {
+    let is_watched = |output: &Output| {
+        assert!(output.status.success(), "{output:?}");
+        !text(&output.stderr).contains("rdtsc, ")
+    };
+    let output = run("counter", &[]);
+    if is_watched(&output) {
+        let lines = "main: 86400000000000 86400000000000 [86400001000000, 86400001000000]\n\
+                     4.154149ms main: loop\n\
+                     4.154149ms -: [86400004154149, 86400004154149]\n";
+        assert!(text(&output.stdout).contains(lines), "{output:?}");
+    }
+    let mut older = program("counter");
+    common::refuse(&mut older, libc::PR_SET_TSC);
+    assert!(!is_watched(&older.output().unwrap()));
+}
+
+#[test]
+fn readings_of_clocks_differ_if_each_takes_a_step() {
+    let still = text(&run("readings", &[]).stdout);
+    assert!(still.contains("0ns main: false\n0ns main: false\n"), "{still}");
+    let stepped = text(&run("readings", &[("RINGSPIN_CLOCK_STEP_NS", "1")]).stdout);
+    assert_eq!(stepped.matches("main: true\n").count(), 3, "{stepped}");
+    assert!(stepped.contains("ns main: joined\n"), "{stepped}");
+    assert_eq!(stepped, text(&run("readings", &[("RINGSPIN_CLOCK_STEP_NS", "1")]).stdout));
+}
+
+#[test]
+fn wait_for_a_queue_of_system_v_is_named() {
+    let output = run("queue", &[]);
+    let (shown, errors) = (text(&output.stdout), text(&output.stderr));
+    let queue = shown.lines().find_map(|line| line.strip_prefix("queue ")).unwrap();
+    // SAFETY: removes the queue of the run.
+    unsafe { libc::msgctl(queue.parse().unwrap(), libc::IPC_RMID, std::ptr::null_mut()) };
+    let words = "thread \"culprit\" waits in a queue or a semaphore of System V";
+    assert!(errors.contains(words), "{errors}");
+    assert_eq!(output.status.code(), Some(101));
+}
+
+#[test]
+fn world_of_a_copy_whose_functions_are_not_called_is_refused() {
+    let output = run("plugin", &[("RINGSPIN_THREADS", "real")]);
+    assert!(text(&output.stdout).contains("main: -1\n"), "{output:?}");
+    assert!(text(&output.stderr).contains("link it into the program itself"), "{output:?}");
+    assert_ends("plugin", &[], &["link it into the program itself"]);
 }

@@ -3,13 +3,15 @@
 use ringspin_executor::{QoS, Time};
 use ringspin_modes::Executor;
 use ringspin_simulated_threads::{Settings, progress, run};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 const MILLI: Duration = Duration::from_millis(1);
 
-/// The log and the digest of a node with a timer of 10 ms, to whose topic a thread publishes, too.
+/// The log and the digest of a node with a timer of 10 ms, and a topic to which a thread publishes,
+/// too.
 fn node_with_a_thread(seed: u64) -> (Vec<String>, String) {
     Settings { seed, ..Settings::default() }
         .run(|| {
@@ -194,4 +196,26 @@ fn the_digest_of_a_world_has_that_of_its_executor() {
     };
     assert_eq!(published(1), published(1));
     assert_ne!(published(1), published(2));
+}
+
+#[test]
+fn loop_of_spin_once_without_a_wait_reaches_the_next_event() {
+    let (ticks, switches) = run(|| {
+        let mut executor = Executor::deterministic(Default::default());
+        let node = executor.create_node("node", ()).unwrap();
+        let ticks = Arc::new(AtomicU32::new(0));
+        let counted = ticks.clone();
+
+        node.create_timer(100 * MILLI, move |(), _| {
+            counted.fetch_add(1, Ordering::SeqCst);
+        })
+        .unwrap();
+        while ticks.load(Ordering::SeqCst) < 10 {
+            executor.spin_once(Duration::ZERO).unwrap();
+        }
+        (ticks.load(Ordering::SeqCst), progress().unwrap().switches)
+    })
+    .unwrap();
+    assert_eq!(ticks, 10);
+    assert!(switches < 100_000, "{switches}");
 }

@@ -102,8 +102,7 @@ fn is_found_and_shrunk(function: fn(), deviations_max: usize, failure: &str) {
     assert_eq!(find(function), found);
 }
 
-/// Explores a function of [`REPEATED`] as a program of its own does that has `schedule` in its
-/// environment.
+/// Explores a function of [`REPEATED`] in another process with `schedule` in its environment.
 fn repeat(name: &str, schedule: &str) -> String {
     let program = common::command(std::env::current_exe().unwrap())
         .args(["shown", "--exact", "--ignored", "--nocapture"])

@@ -1,8 +1,8 @@
-//! Jobs whose nodes have threads: verified, explored, shrunk and repeated with them.
+//! Jobs with threads in their nodes: verified, explored, shrunk and repeated with them.
 
-use ringspin_executor::{BoxError, Graph, Message, Publisher, QoS};
+use ringspin_executor::{BoxError, Error, Graph, Message, Publisher, QoS};
 use ringspin_simulated_threads::{Settings, Stuck, real_time, run};
-use ringspin_simulation::{Exploration, ExploreError, Job, Order};
+use ringspin_simulation::{Counterexample, Exploration, Job, Order};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
@@ -89,7 +89,7 @@ fn run_of_a_job_may_take_longer_than_a_thread_may_be_blocked() {
     done.unwrap().unwrap();
 }
 
-/// Two threads count what they publish, and one update of the count can be lost.
+/// Two threads count their messages, and one update of the count can be lost.
 fn racy(graph: &Graph) -> Result<Arc<AtomicU32>, BoxError> {
     let node = graph.create_node("node", ())?;
     let out = node.create_publisher::<u32>("count", QoS::default())?;
@@ -109,6 +109,10 @@ fn racy(graph: &Graph) -> Result<Arc<AtomicU32>, BoxError> {
     Ok(count)
 }
 
+fn found<T: std::fmt::Debug>(result: Result<T, Error>) -> Counterexample {
+    result.unwrap_err().cause::<Counterexample>().unwrap().clone()
+}
+
 #[test]
 fn race_of_a_jobs_threads_is_found_shrunk_and_repeated() {
     let (found, again) = in_world(|| {
@@ -119,16 +123,12 @@ fn race_of_a_jobs_threads_is_found_shrunk_and_repeated() {
             }
         });
         job.verify(5).unwrap();
-        let Err(ExploreError::Found(found)) = job.explore(&Exploration::default()) else {
-            panic!("not found");
-        };
-        let Err(ExploreError::Found(again)) = job.try_schedule(&found.schedule) else {
-            panic!("not repeated");
-        };
-        // Of threads with priorities, one must lose its turn though it could go on.
+        let first = found(job.explore(&Exploration::default()));
+        let again = found(job.try_schedule(&first.schedule));
+        // Of threads with priorities, one must lose its turn though it could continue.
         let pct = Exploration { order: Order::Pct { depth: 3 }, ..Exploration::default() };
-        assert!(matches!(job.explore(&pct), Err(ExploreError::Found(_))));
-        (found, again)
+        found(job.explore(&pct));
+        (first, again)
     });
     assert!(found.failure.ends_with("1 counted"), "{found}");
     assert_eq!(again.failure, found.failure);

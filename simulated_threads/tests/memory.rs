@@ -15,7 +15,7 @@ struct Counting;
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-// SAFETY: the system's allocator, whose sizes are counted.
+// SAFETY: the system's allocator; only the sizes are counted.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         LIVE.fetch_add(layout.size() as isize, Ordering::Relaxed);
@@ -34,7 +34,7 @@ unsafe impl GlobalAlloc for Counting {
 struct End(SyncSender<u64>, Receiver<u64>);
 
 impl End {
-    /// Sends the number back until the other end is gone; each time, a wait for more comes to its
+    /// Sends the number back until the other end is closed; each time, a wait for more comes to its
     /// timeout.
     fn echo(self) {
         while let Ok(n) = self.1.recv() {
@@ -87,7 +87,7 @@ fn live_after_threads(counts: [u32; 2]) -> [isize; 2] {
     live.unwrap()
 }
 
-/// Without the harness of tests, whose threads allocate at times of their own.
+/// Runs without the test harness, because its threads allocate meanwhile.
 fn main() {
     let is_slow = std::env::args().any(|argument| argument == "--ignored");
     let (switches, threads) = match is_slow {

@@ -1,4 +1,4 @@
-//! Each program of the example `programs` does the same in every run, whatever the machine does.
+//! Each program in `tests/programs/` does the same in every run, also on a busy machine.
 
 mod common;
 
@@ -49,7 +49,7 @@ fn compare(group: &str, runs: usize) {
     for (name, first) in names.iter().zip(first) {
         assert!(first.0.ends_with(": end\n"), "{name}: {}", first.0);
         for _ in 0..(runs - 1).div_ceil(4) {
-            // The environment is on the first thread's stack, whose addresses it moves.
+            // The environment is on the first thread's stack and moves the addresses there.
             let start =
                 |n: usize| program(name).env("PADDING", "x".repeat(100 * n)).spawn().unwrap();
             let started: Vec<_> = (0..4.min(runs - 1)).map(start).collect();

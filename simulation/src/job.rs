@@ -1,39 +1,46 @@
 //! A deterministic run in a few words: for tests and CI.
+//!
+//! A [`Job`] only describes: each run calls its closure for a new graph and a new executor. So runs
+//! leave nothing to each other but what the closures capture, and an exploration has many at the
+//! same time, on several threads, which is why the closures are `Fn + Send + Sync`. Within a run,
+//! one thread builds, dispatches, asks for the end, and checks; a watchdog reads the number of
+//! dispatches and the running callback from another thread. A run that reused a graph would begin
+//! with the states of the run before, and would not be the same in another process.
 
 mod cause;
+#[cfg(feature = "json")]
 mod certificate;
 mod ending;
 mod explore;
 mod fresh;
+mod outcome;
 mod report;
 mod session;
 mod shrink;
 mod verify;
 mod watchdog;
 
-pub use certificate::{
-    CallbackCounts, Certificate, CertificateError, Counts, Platform, Uncontrolled,
-};
-pub use ending::{EndError, NoEndError};
-pub use explore::{Counterexample, Exploration, ExploreError, Explored, Order};
+#[cfg(feature = "json")]
+pub use certificate::{Certificate, Platform};
+pub use explore::{Counterexample, Exploration, Explored, Order};
 pub use fresh::FreshProcess;
+pub use outcome::{CallbackCounts, Counts, Uncontrolled};
 pub use report::Report;
-pub use session::{Session, StateError, Step};
-pub use verify::{Difference, Divergence, VerifyError, describe};
+pub use session::{Session, Step};
+pub use verify::{Difference, Divergence, describe};
 pub use watchdog::WatchdogTimeout;
 
 use ending::Ending;
-use ringspin_executor::{Arguments, BoxError, FailurePolicy, Graph, Time};
-use ringspin_modes::Executor;
-use ringspin_modes::deterministic::{
-    ChainPath, NotApplied, Schedule, Simulation, TieBreaker, TiePolicy,
+use ringspin_executor::{
+    Arguments, BoxError, Error, ErrorKind, FailurePolicy, Graph, Result, Time,
 };
-use ringspin_modes::{Panicked, SpinError, threads};
+use ringspin_modes::deterministic::{Schedule, Simulation, TieBreaker, TiePolicy};
+use ringspin_modes::{Chain, Executor, catch_part, threads};
+use std::fmt;
 use std::time::Duration;
-use thiserror::Error;
-use watchdog::Watchdog;
+use watchdog::{Watchdog, WatchdogThread};
 
-/// A deterministic run of a graph: what is simulated, and when it ends.
+/// A deterministic run of a graph: its simulation and its end.
 ///
 /// ```
 /// use ringspin_simulation::Job;
@@ -48,7 +55,7 @@ use watchdog::Watchdog;
 /// let report = job.run()?;
 /// assert_eq!(report.dispatches(), 120);
 /// assert_eq!(report.digest(), job.run()?.digest());
-/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// # Ok::<(), ringspin_executor::BoxError>(())
 /// ```
 ///
 /// The closure returns the handles of the job: publishers, collectors and other values that a test
@@ -72,7 +79,7 @@ use watchdog::Watchdog;
 /// session.handles.0.publish(7)?;
 /// session.settle()?;
 /// assert_eq!(session.handles.1.values(), [49]);
-/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// # Ok::<(), ringspin_executor::BoxError>(())
 /// ```
 pub struct Job<'a, T = ()> {
     build: Build<'a, T>,
@@ -85,7 +92,7 @@ pub struct Job<'a, T = ()> {
     checks: Vec<Check<'a, T>>,
     breaker: Option<Create<'a>>,
     watchdog: Option<Watchdog<'a>>,
-    chains: Vec<ChainPath>,
+    chains: Vec<Chain>,
     after_run: Option<Box<dyn Fn() + Send + Sync + 'a>>,
     /// The job file, if its run must have an end.
     must_end: Option<String>,
@@ -121,7 +128,7 @@ impl Ran {
         if let (Some(report), None) = (&self.report, &self.error)
             && !report.not_applied.is_empty()
         {
-            self.error = Some(SpinError::from(NotApplied(report.not_applied.clone())).into());
+            self.error = Some(report.not_applied.not_applied().into());
         }
         self
     }
@@ -135,14 +142,21 @@ impl Ran {
 }
 
 /// A check of a job did not hold.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("a check failed at {time}: {reason}")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckFailed {
     /// The end of the run.
     pub time: Time,
     /// The error of the check.
     pub reason: String,
 }
+
+impl fmt::Display for CheckFailed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a check failed at {}: {}", self.time, self.reason)
+    }
+}
+
+impl std::error::Error for CheckFailed {}
 
 impl<'a, T> Job<'a, T> {
     /// A job with the graph that `build` declares, which is called for each run. It starts at time
@@ -173,14 +187,14 @@ impl<'a, T> Job<'a, T> {
         self
     }
 
-    /// Replaces all of what is simulated.
+    /// Replaces the settings of the simulation.
     #[must_use]
     pub fn with_simulation(mut self, simulation: Simulation) -> Self {
         self.simulation = simulation;
         self
     }
 
-    /// Changes what is simulated.
+    /// Changes the settings of the simulation.
     ///
     /// ```
     /// # use ringspin_modes::TiePolicy;
@@ -242,7 +256,7 @@ impl<'a, T> Job<'a, T> {
         self
     }
 
-    /// Has the events of an instant dispatched in an order of one's own. [Exploring](Self::explore)
+    /// Has a tie breaker choose the order of the events of an instant. [Exploring](Self::explore)
     /// tries its own orders instead.
     #[must_use]
     pub fn with_tie_breaker<B: TieBreaker + 'static>(
@@ -267,7 +281,7 @@ impl<'a, T> Job<'a, T> {
 
     /// Has these chains followed, as [`Executor::with_chains`]; their samples are in the report.
     #[must_use]
-    pub fn with_chains(mut self, chains: impl IntoIterator<Item = ChainPath>) -> Self {
+    pub fn with_chains(mut self, chains: impl IntoIterator<Item = Chain>) -> Self {
         self.chains = chains.into_iter().collect();
         self
     }
@@ -289,14 +303,22 @@ impl<'a, T> Job<'a, T> {
     /// Checks that something ends the run of a job file.
     ///
     /// # Errors
-    /// [`NoEndError`].
-    pub fn check_end(&self) -> Result<(), NoEndError> {
+    /// An error that names the file.
+    pub fn check_end(&self) -> Result<(), Error> {
         let ends = self.simulation.end.is_some()
             || self.run_for.is_some()
             || self.ending.is_some()
             || self.over.is_some();
         match &self.must_end {
-            Some(origin) if !ends => Err(NoEndError { origin: origin.clone() }),
+            Some(origin) if !ends => Err(Error::new(
+                ErrorKind::InvalidArgument,
+                format!(
+                    "{origin} does not say when the run ends, so its timers would fire for ever; \
+                     add `for = \"60 s\"`, `end`, or `end_when`, or `endless = true` if a node \
+                     ends it or nothing is left to do at some time"
+                ),
+            )
+            .at_path(origin)),
             _ => Ok(()),
         }
     }
@@ -309,7 +331,7 @@ impl<'a, T> Job<'a, T> {
     /// Builds the graph and stops before the first event, for a test that steps.
     ///
     /// # Errors
-    /// The error of `build`, [`Panicked`] if it panics, or a [`SpinError`].
+    /// The error of `build`. [`Error`] if `build` panics, or the graph cannot run.
     pub fn start(&self) -> Result<Session<T>, BoxError> {
         let mut session = self.start_with(self.simulation.clone(), Records::default())?;
         session.executor().run_options().applies_schedule = true;
@@ -324,23 +346,23 @@ impl<'a, T> Job<'a, T> {
         let own_ties = simulation.ties == self.simulation.ties;
         let mut executor = Executor::deterministic(simulation)
             .with_arguments(self.arguments.clone())
-            .with_failure_policy(self.policy);
+            .with_failure_policy(self.policy)
+            .with_chains(self.chains.iter().cloned());
         let options = executor.run_options();
         (options.is_traced, options.watched) = (records.trace, records.instant);
         // The job itself looks at that, when the run has ended.
         options.applies_schedule = false;
-        options.chains = self.chains.clone();
         if records.all_deviations {
             options.deviations_max = usize::MAX;
         }
         // An order that is explored, shrunk or repeated comes before one's own.
         if own_ties {
             let create =
-                |breaker: &Create<'a>| Panicked::catch("creating the tie breaker", None, breaker);
+                |breaker: &Create<'a>| catch_part("creating the tie breaker", None, breaker);
             options.tie_breaker = self.breaker.as_ref().map(create).transpose()?;
         }
         let graph = executor.graph();
-        let handles = Panicked::catch("building the graph", None, || (self.build)(graph))??;
+        let handles = catch_part("building the graph", None, || (self.build)(graph))??;
         let ended = self.ending.as_ref().map(|ending| ending.watch(&mut executor)).transpose()?;
         executor.freeze()?;
         Ok(Session::new(executor, handles, ended))
@@ -349,9 +371,9 @@ impl<'a, T> Job<'a, T> {
     /// Builds the graph and runs it.
     ///
     /// # Errors
-    /// The error of `build`, a [`SpinError`] (also if the job follows a schedule
-    /// of which entries were not applied), [`CheckFailed`], or [`Panicked`] if other code than a
-    /// callback panics: an end condition, a tie breaker, the drop of a state.
+    /// The error of `build`. [`Error`] if a callback fails, if entries of a schedule were not
+    /// applied, or if other code panics: an end condition, a tie breaker, the drop of a state.
+    /// [`CheckFailed`] if a check does not hold.
     pub fn run(&self) -> Result<Report, BoxError> {
         self.run_with_report(false).into_report()
     }
@@ -369,7 +391,7 @@ impl<'a, T> Job<'a, T> {
         let seed = simulation.effective_seed();
         let ties = simulation.ties.clone();
         let run = || threads::isolated(seed, &ties, || self.run_once(simulation, records));
-        let ran = Panicked::catch("the run", None, run);
+        let ran = catch_part("the run", None, run);
         let mut ran = ran.unwrap_or_else(|panic| Ran { report: None, error: Some(panic.into()) });
         if let Err(panic) = self.tell_of_run() {
             ran.error.get_or_insert(panic.into());
@@ -377,10 +399,9 @@ impl<'a, T> Job<'a, T> {
         ran
     }
 
-    /// Calls the observer that is told after each run.
-    fn tell_of_run(&self) -> Result<(), Panicked> {
+    fn tell_of_run(&self) -> Result<()> {
         let Some(tell) = &self.after_run else { return Ok(()) };
-        Panicked::catch("the observer of runs", None, tell)
+        catch_part("the observer of runs", None, tell)
     }
 
     fn run_once(&self, simulation: Simulation, records: Records) -> Ran {
@@ -397,15 +418,15 @@ impl<'a, T> Job<'a, T> {
     }
 
     fn run_session(&self, session: &mut Session<T>) -> Result<(), BoxError> {
-        let watched = self.watchdog.as_ref().map(|watchdog| session.watched(watchdog));
+        let (dispatches, stop) = session.progress();
         std::thread::scope(|scope| {
-            let _leash = watched.as_ref().map(|watched| watched.watch(scope));
+            let watchdog = self.watchdog.as_ref();
+            let watchdog = watchdog.map(|watchdog| watchdog.watch(scope, dispatches, stop));
             let over = self.over.as_ref();
-            session.run_until_true(|handles, now| over.is_some_and(|over| over(handles, now)))
+            let ran =
+                session.run_until_true(|handles, now| over.is_some_and(|over| over(handles, now)));
+            ran.and(watchdog.and_then(WatchdogThread::end).map_or(Ok(()), Err))
         })?;
-        if let Some(panic) = watched.and_then(|watched| watched.panicked()) {
-            return Err(panic.into());
-        }
         for check in &self.checks {
             session.check(check)?;
         }

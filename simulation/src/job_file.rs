@@ -1,4 +1,4 @@
-//! Job files: which nodes run, and what is simulated, in TOML.
+//! Job files: nodes and the settings of the simulation, in TOML.
 //!
 //! ```toml
 //! seed = 7                        # of everything random; 0 without it
@@ -46,17 +46,16 @@
 //! declares.
 
 mod document;
-mod error;
 mod jobs;
 mod parameters;
 mod simulation;
 
-pub use error::JobFileError;
-
 use document::Document;
 use jobs::Jobs;
-use ringspin_executor::{Arguments, BoxError};
+use ringspin_executor::{Arguments, BoxError, Error, ErrorKind, Result};
 use ringspin_modes::deterministic::Simulation;
+use ringspin_modes::toml_text;
+use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -73,7 +72,7 @@ use std::path::{Path, PathBuf};
 ///     delay = { uniform = ["2 ms", "5 ms"] }
 /// "#)?;
 /// assert_eq!(file.simulation().seed, 7);
-/// # Ok::<(), ringspin_simulation::JobFileError>(())
+/// # Ok::<(), ringspin_executor::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct JobFile {
@@ -93,15 +92,13 @@ struct Source {
 }
 
 impl Source {
-    /// File and line of what the parser found at `span`.
-    fn at(&self, span: Range<usize>) -> String {
-        let before = self.text.get(..span.start).unwrap_or_default();
-        format!("{}:{}", self.origin, before.matches('\n').count() + 1)
+    fn at(&self, span: Range<usize>) -> Place {
+        Place { origin: self.origin.clone(), line: toml_text::line_of(&self.text, span.start) }
     }
 
-    /// An error at `span`; `problem` says what is wrong and what is allowed.
-    fn wrong(&self, span: Range<usize>, problem: impl Into<String>) -> JobFileError {
-        JobFileError::Wrong { at: self.at(span), problem: problem.into() }
+    /// An error at `span` with the problem and the allowed values.
+    fn wrong(&self, span: Range<usize>, problem: impl fmt::Display) -> Error {
+        self.at(span).error(ErrorKind::InvalidArgument, problem)
     }
 
     /// The path that is meant by one in the file.
@@ -110,15 +107,39 @@ impl Source {
     }
 }
 
+/// A line of a job file, for errors.
+#[derive(Clone, Debug)]
+struct Place {
+    origin: String,
+    line: usize,
+}
+
+impl Place {
+    fn error(&self, kind: ErrorKind, problem: impl fmt::Display) -> Error {
+        Error::new(kind, format!("{self}: {problem}")).at_path(&self.origin).at_line(self.line)
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.origin, self.line)
+    }
+}
+
 impl JobFile {
     /// Reads the file, and the files that it names.
     ///
     /// # Errors
-    /// [`JobFileError`], with file and line.
-    pub fn load(path: impl AsRef<Path>) -> Result<Self, JobFileError> {
+    /// An error with file and line.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| JobFileError::Io { path: path.into(), error })?;
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            let name = path.display();
+            let text = format!(
+                "failed to read the job file `{name}`: {error}; check the path and its permissions"
+            );
+            Error::new(ErrorKind::Io, text).at_path(path).caused_by(error)
+        })?;
         let folder = path.parent().unwrap_or(Path::new("")).into();
         Self::parse(Source { origin: path.display().to_string(), folder, text })
     }
@@ -127,17 +148,16 @@ impl JobFile {
     /// folder.
     ///
     /// # Errors
-    /// [`JobFileError`], with the line.
-    pub fn from_toml(text: &str) -> Result<Self, JobFileError> {
+    /// An error with the line.
+    pub fn from_toml(text: &str) -> Result<Self> {
         let (origin, folder) = ("the text".into(), PathBuf::new());
         Self::parse(Source { origin, folder, text: text.into() })
     }
 
-    fn parse(source: Source) -> Result<Self, JobFileError> {
-        let document: Document = toml::from_str(&source.text).map_err(|error| {
-            let (origin, error) = (source.origin.clone(), Box::new(error));
-            JobFileError::Parse { origin, error }
-        })?;
+    fn parse(source: Source) -> Result<Self> {
+        let problem = format!("{} is not a job file", source.origin);
+        let document: Document = toml_text::parse(&source.text, &problem, "correct that line")
+            .map_err(|error| error.at_path(&source.origin))?;
         let simulation = simulation::read(&document, &source)?;
         let jobs = Jobs::read(document, &source)?;
         Ok(Self { source, simulation, jobs })
@@ -152,11 +172,17 @@ impl JobFile {
     /// graph itself.
     ///
     /// # Errors
-    /// [`JobFileError::JobKey`] for the first key that only a job has.
-    pub fn into_simulation(self) -> Result<Simulation, JobFileError> {
+    /// An error for the first key that only a job has.
+    pub fn into_simulation(self) -> Result<Simulation> {
         match self.jobs.first_key {
             None => Ok(self.simulation),
-            Some((at, key)) => Err(JobFileError::JobKey { at, key }),
+            Some((at, key)) => Err(at.error(
+                ErrorKind::InvalidArgument,
+                format!(
+                    "`{key}` belongs to a job, but this file may only describe the simulation: the \
+                     program sets the rest; remove it"
+                ),
+            )),
         }
     }
 
@@ -173,7 +199,7 @@ impl JobFile {
 /// [`Executor::from_env_with`](ringspin_modes::Executor::from_env_with).
 ///
 /// # Errors
-/// [`JobFileError`], also for a key that only a job has.
+/// An error with file and line, also for a key that only a job has.
 pub fn load_simulation(path: &Path) -> Result<Simulation, BoxError> {
     Ok(JobFile::load(path).and_then(JobFile::into_simulation)?)
 }

@@ -11,6 +11,8 @@
 //! | [`models`] | how long messages travel and callbacks run in simulated time |
 //! | `registry` | node types by name, for job files |
 //! | [`timeline`] | which callback ran when on which core, also for trace viewers |
+//!
+//! Feature `json` (default, but not of the facade): certificates and Chrome traces.
 
 #![forbid(unsafe_code)]
 
@@ -21,10 +23,11 @@ mod registry;
 pub mod timeline;
 
 pub use job::{
-    CallbackCounts, Certificate, CertificateError, CheckFailed, Counterexample, Counts, Difference,
-    Divergence, EndError, Exploration, ExploreError, Explored, FreshProcess, Job, NoEndError,
-    Order, Platform, Ran, Report, Session, StateError, Step, Uncontrolled, VerifyError,
-    WatchdogTimeout, describe,
+    CallbackCounts, CheckFailed, Counterexample, Counts, Difference, Divergence, Exploration,
+    Explored, FreshProcess, Job, Order, Ran, Report, Session, Step, Uncontrolled, WatchdogTimeout,
+    describe,
 };
-pub use job_file::{JobFile, JobFileError, load_simulation};
-pub use registry::{NodeConfig, Registry, RegistryError};
+#[cfg(feature = "json")]
+pub use job::{Certificate, Platform};
+pub use job_file::{JobFile, load_simulation};
+pub use registry::{NodeConfig, Registry};

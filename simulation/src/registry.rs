@@ -1,9 +1,8 @@
 //! Node types by name, so that a [job file](crate::JobFile) can choose which nodes there are.
 
-use ringspin_executor::{BoxError, CreateNodeError, Graph, Node};
+use ringspin_executor::{BoxError, Error, ErrorKind, Graph, Node, Result};
 use std::collections::BTreeMap;
 use std::fmt;
-use thiserror::Error;
 
 /// The node types that a program knows, by name.
 ///
@@ -40,7 +39,7 @@ use thiserror::Error;
 ///     remap = { image = "/front/image" }
 /// "#)?;
 /// assert_eq!(file.job(&registry)?.run()?.dispatches(), 250);
-/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// # Ok::<(), ringspin_executor::BoxError>(())
 /// ```
 #[derive(Default)]
 pub struct Registry {
@@ -49,14 +48,6 @@ pub struct Registry {
 }
 
 pub(crate) type Build = Box<dyn Fn(&Graph, &NodeConfig) -> Result<(), BoxError> + Send + Sync>;
-
-/// Two node types were registered under one name.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("node type `{name}` is registered twice; give one of the two another name")]
-pub struct RegistryError {
-    /// The name.
-    pub name: String,
-}
 
 /// Namespace and name of an instance of a node type.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,12 +75,8 @@ impl NodeConfig {
     /// Creates the node that belongs here.
     ///
     /// # Errors
-    /// The errors of [`Graph::create_node`].
-    pub fn create_node<S: Send + 'static>(
-        &self,
-        graph: &Graph,
-        state: S,
-    ) -> Result<Node<S>, CreateNodeError> {
+    /// Fails for an invalid or duplicate name, or an executor that has ended.
+    pub fn create_node<S: Send + 'static>(&self, graph: &Graph, state: S) -> Result<Node<S>> {
         graph.create_node_in(&self.namespace, &self.name, state)
     }
 }
@@ -125,11 +112,14 @@ impl Registry {
     /// Whether each name stands for one node type.
     ///
     /// # Errors
-    /// [`RegistryError`] for the first that was registered twice.
-    pub fn check(&self) -> Result<(), RegistryError> {
+    /// An error for the first that was registered twice.
+    pub fn check(&self) -> Result<()> {
         match &self.twice {
             None => Ok(()),
-            Some(name) => Err(RegistryError { name: name.clone() }),
+            Some(name) => Err(Error::new(
+                ErrorKind::AlreadyExists,
+                format!("node type `{name}` is registered twice; give one of the two another name"),
+            )),
         }
     }
 

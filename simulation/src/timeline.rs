@@ -1,9 +1,9 @@
-//! Timelines: who ran when on which core, of any graph in any mode.
+//! Timelines: callbacks over time and cores, of any graph in any mode.
 //!
-//! A table of latencies says that a chain was late; only a picture of all cores says behind whom.
-//! Each worker has a [`TimelineRecorder`], which keeps its newest callbacks in bounded memory;
-//! a [`Timeline`] is what several of them saw, as data to draw, to keep as JSON, or to write in the
-//! format of trace viewers ([`write_chrome_trace`]).
+//! A table of latencies says that a chain was late; only a picture of all cores shows the callbacks
+//! that it waited for. Each worker has a [`TimelineRecorder`], which keeps its newest callbacks in
+//! bounded memory; a [`Timeline`] is what several of them saw, as data to draw, to keep as JSON, or
+//! to write in the format of trace viewers (`write_chrome_trace`, feature `json`).
 //!
 //! ```
 //! use ringspin_simulation::timeline::{Timeline, TimelineRecorder};
@@ -19,24 +19,25 @@
 //! let timeline = Timeline::of(recorders, &info, &mode)?;
 //! assert_eq!(timeline.spans().len(), 1);
 //! assert_eq!(timeline.callback(&timeline.spans()[0]).name, "timer 1ms");
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # Ok::<(), ringspin_executor::Error>(())
 //! ```
 
+#[cfg(feature = "json")]
 mod chrome;
 mod lanes;
 
+#[cfg(feature = "json")]
 pub use chrome::write_chrome_trace;
 
 use ringspin_executor::{
-    CallbackId, CallbackInfo, Completion, Dispatch, GraphInfo, Recorder, Table, Time,
+    CallbackId, CallbackInfo, Completion, Dispatch, Error, ErrorKind, GraphInfo, Recorder, Table,
+    Time,
 };
 use ringspin_modes::Mode;
-use ringspin_modes::SpinError;
 use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use thiserror::Error;
 
 /// Callbacks that a recorder keeps where nothing else is asked for: some 2.5 MiB.
 pub const DEFAULT_CAPACITY: usize = 65_536;
@@ -52,7 +53,7 @@ pub struct Timeline(Parts);
 pub struct Parts {
     /// The time that spans count from, in nanoseconds of the executor's clock.
     pub origin_ns: u64,
-    /// Whatever runs one callback at a time: cores, or event loops where each has its own.
+    /// A lane runs one callback at a time: a core, or an event loop where each has its core.
     pub lanes: Vec<Lane>,
     /// The callbacks of the graph.
     pub callbacks: Vec<TimelineCallback>,
@@ -67,20 +68,20 @@ pub struct Parts {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lane {
-    /// For example `core 2`.
+    /// An example is `core 2`.
     pub name: String,
     /// The number of the core, if it is one of a mapping.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub core: Option<usize>,
 }
 
-/// A callback and whose it is.
+/// A callback and its event loop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TimelineCallback {
     /// Its event loop: `/node`, or `/node:group`.
     pub event_loop: String,
-    /// For example `subscription /points`.
+    /// An example is `subscription /points`.
     pub name: String,
 }
 
@@ -98,50 +99,24 @@ pub struct Span {
     pub end_ns: u64,
     /// The source of its event, as in a trace.
     pub source: u32,
-    /// The how-manieth event of that source it was called for.
+    /// Zero-based sequence number of its event within the source.
     pub sequence: u64,
 }
 
-/// Why something is no timeline.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum TimelineError {
-    /// A span refers to what is not listed.
-    #[error(
-        "span {span} names {what} {index}, of which there are {count}: list it, or correct the span"
-    )]
-    Unknown {
-        /// The span's index.
-        span: usize,
-        /// "lane" or "callback".
-        what: &'static str,
-        /// The index that the span refers to.
-        index: usize,
-        /// Their number.
-        count: usize,
-    },
-    /// A span ends before it starts.
-    #[error("span {span} ends before it starts; swap its times")]
-    Backwards {
-        /// The span's index.
-        span: usize,
-    },
-    /// The spans are not sorted.
-    #[error("span {span} starts before the one in front of it; sort the spans by their start")]
-    Unsorted {
-        /// The span's index.
-        span: usize,
-    },
-}
-
 impl TryFrom<Parts> for Timeline {
-    type Error = TimelineError;
+    type Error = Error;
 
-    fn try_from(parts: Parts) -> Result<Self, TimelineError> {
+    fn try_from(parts: Parts) -> Result<Self, Error> {
         let mut last_ns = 0;
         for (n, span) in parts.spans.iter().enumerate() {
-            let unknown =
-                |what, index, count| TimelineError::Unknown { span: n, what, index, count };
+            let wrong = |problem: String| {
+                Error::new(ErrorKind::InvalidArgument, format!("span {n} {problem}"))
+            };
+            let unknown = |kind, index, count| {
+                wrong(format!(
+                    "names {kind} {index}, of which there are {count}: list it, or correct the span"
+                ))
+            };
             if span.lane >= parts.lanes.len() {
                 return Err(unknown("lane", span.lane, parts.lanes.len()));
             }
@@ -149,10 +124,11 @@ impl TryFrom<Parts> for Timeline {
                 return Err(unknown("callback", span.callback, parts.callbacks.len()));
             }
             if span.end_ns < span.start_ns {
-                return Err(TimelineError::Backwards { span: n });
+                return Err(wrong("ends before it starts; swap its times".into()));
             }
             if span.start_ns < last_ns {
-                return Err(TimelineError::Unsorted { span: n });
+                let problem = "starts before the one in front of it; sort the spans by their start";
+                return Err(wrong(problem.into()));
             }
             last_ns = span.start_ns;
         }
@@ -168,18 +144,17 @@ impl From<Timeline> for Parts {
 
 impl Timeline {
     /// Merges the [`TimelineRecorder`]s among `recorders`, which belong to the workers of an
-    /// executor of the given graph and mode. Of callbacks that are gone it has the calls, of loops
-    /// that are gone nothing. Simulated times count from zero, live ones from the
-    /// first callback. O(n log n) in the callbacks.
+    /// executor of the given graph and mode. It has the calls of destroyed callbacks, and nothing
+    /// of destroyed loops. Simulated times count from zero, live ones from the first callback. O(n
+    /// log n) in the callbacks.
     ///
     /// # Errors
-    /// [`SpinError::Mapping`] or [`SpinError::Simulation`] when the mode's mapping is not one of
-    /// this graph or machine.
+    /// Fails when the mode's mapping is not one of this graph or machine.
     pub fn of(
         recorders: impl IntoIterator<Item = Box<dyn Recorder>>,
         info: &GraphInfo,
         mode: &Mode,
-    ) -> Result<Self, SpinError> {
+    ) -> ringspin_executor::Result<Self> {
         let (lanes, lane_of) = lanes::of(info, mode)?;
         let any = recorders.into_iter().map(|recorder| recorder as Box<dyn Any>);
         let recorders: Vec<_> = any.filter_map(|r| r.downcast::<TimelineRecorder>().ok()).collect();

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 const INPUTS: usize = 3;
 
-/// A node subscribes to topics of inputs or earlier nodes, and publishes on one of its own.
+/// A node subscribes to topics of inputs or earlier nodes, and publishes on another one.
 #[derive(Clone, Debug)]
 struct NodeSpec {
     /// Topic, modulo how many there are, and depth.
@@ -104,7 +104,7 @@ fn create_node(
     Ok(())
 }
 
-/// Asks the service, and publishes what comes of the answer.
+/// Calls the service, and publishes the outcome.
 fn ask(client: &Client<u64, u64, u64>, request: u64, out: Publisher<u64>) -> Result<(), BoxError> {
     let answered = client.call(request, move |state, reply, _| -> Result<(), BoxError> {
         *state = DigestHasher::of(&(*state, *reply?));

@@ -2,7 +2,6 @@
 
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(ringbuf_loom)");
-    println!("cargo::rustc-check-cfg=cfg(ringbuf_shuttle)");
     println!("cargo::rustc-check-cfg=cfg(ringbuf_suspend)");
     println!("cargo::rustc-cfg=ringbuf_suspend");
     println!("cargo::rerun-if-changed=build.rs");

@@ -1,4 +1,4 @@
-//! A worker on a thread of its own, and a thread that is suspended.
+//! A worker on a separate thread, and a thread that is suspended.
 
 use ringspin_executor::{
     FailurePolicy, Graph, LiveClock, Monitor, Plan, ReadyOrder, StopHandle, TimeSource, Worker,
@@ -23,7 +23,7 @@ pub(crate) fn eventually(mut holds: impl FnMut() -> bool) -> bool {
     true
 }
 
-/// Whether `act` returns on a thread of its own; false if it does not for a long time.
+/// Whether `act` returns on a separate thread; false if it does not for a long time.
 pub(crate) fn returns(act: impl FnOnce() + Send + 'static) -> bool {
     let thread = spawn(act);
     eventually(|| thread.is_finished()) && thread.join().is_ok()
@@ -114,7 +114,16 @@ impl Suspended {
     /// A thread that does `act` again and again until it is suspended at `step`; once more when it
     /// goes on.
     pub(crate) fn at(step: &'static str, act: impl Fn() + Send + 'static) -> Self {
-        let gate = Gate::at(step);
+        Self::after(step, 0, act)
+    }
+
+    /// The same for a thread that passes the step `passes` times before.
+    pub(crate) fn after(
+        step: &'static str,
+        passes: usize,
+        act: impl Fn() + Send + 'static,
+    ) -> Self {
+        let gate = Gate::at(step, passes);
         let thread = Some(spawn({
             let gate = gate.clone();
             move || {

@@ -7,15 +7,21 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `harness` | a worker on a thread of its own, and a thread that is suspended |
+//! | `harness` | a worker on a separate thread, and a thread that is suspended |
 //! | `publishing` | messages: each kind of queue, each step |
 //! | `notifying` | guard conditions, tasks, timers and calls |
+//! | `changing` | entities that are created and destroyed while the worker works |
+//! | `reclaiming` | memory of parts that left the graph |
 
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+mod changing;
 #[cfg(test)]
 mod harness;
 #[cfg(test)]
 mod notifying;
 #[cfg(test)]
 mod publishing;
+#[cfg(test)]
+mod reclaiming;

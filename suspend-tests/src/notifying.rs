@@ -173,7 +173,7 @@ impl Drop for SlowDrop {
     }
 }
 
-/// `poll` polls a stream or an interval on a thread of its own, which is suspended while it changes
+/// `poll` polls a stream or an interval on a separate thread, which is suspended while it changes
 /// the waker; `is_handled` says whether the loop handles events meanwhile.
 fn loop_goes_on_beside(
     mut poll: impl FnMut(&mut Context<'_>) + Send + 'static,

@@ -119,3 +119,30 @@ fn suspended_growth_of_a_pool_delays_no_other_message() {
         assert!(eventually(|| log.has(&n)), "the message is lost");
     }
 }
+
+/// One publisher is suspended before it announces a message, another one after it has replaced the
+/// message and called for attention: an event of another node lets the worker find the message.
+#[test]
+fn message_is_handled_although_both_publishers_that_could_announce_it_are_suspended() {
+    let graph = Graph::new();
+    let (log, qos) = (Log::new(), QoS::keep_last(1));
+    let node = graph.create_node("listener", log.clone()).unwrap();
+    node.create_subscription("numbers", qos, |log, n: &Message<u32>, _| log.push(**n)).unwrap();
+    let other = graph.create_node("other", log.clone()).unwrap();
+    other.create_subscription("beats", qos, |log, n: &Message<u32>, _| log.push(**n)).unwrap();
+    let publisher = other.create_publisher::<u32>("numbers", qos).unwrap();
+    let beats = other.create_publisher::<u32>("beats", qos).unwrap();
+    let _running = Running::start(&graph, ReadyOrder::RoundRobin, || ());
+    // The worker has looked at both nodes, and sleeps or polls the other one.
+    for n in 10..20 {
+        publisher.publish(n).unwrap();
+        assert!(eventually(|| log.has(&n)));
+        beats.publish(n + 10).unwrap();
+        assert!(eventually(|| log.has(&(n + 10))));
+    }
+    let (first, second) = (publisher.clone(), publisher);
+    let _first = Suspended::at("message.queued", move || first.publish(1).unwrap());
+    let _second = Suspended::at("attention.called", move || second.publish(2).unwrap());
+    let found = eventually(|| beats.publish(0).is_ok() && log.has(&2));
+    assert!(found, "the message waits for a suspended thread");
+}

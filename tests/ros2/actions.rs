@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-const FIBONACCI: &str = "test_msgs/action/Fibonacci";
+pub(crate) const FIBONACCI: &str = "test_msgs/action/Fibonacci";
 
 pub(crate) type Action = Fibonacci::Action;
 

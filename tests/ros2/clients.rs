@@ -8,7 +8,6 @@ use ringspin::action::{
     ActionClient, ActionClientOptions, GoalCallbacks, GoalOutcome, GoalStatus, SendGoalError,
 };
 use ringspin::ros2::{Ros2, Traffic};
-use ringspin::service::CallRefusal;
 use ringspin::{CallError, Client, Context, Executor, Mode, QoS, Responder};
 use ringspin_test_msgs::test_msgs::action::Fibonacci;
 use ringspin_test_msgs::test_msgs::srv::BasicTypes::{Request, Response};
@@ -26,7 +25,7 @@ const GOALS: i32 = 4;
 /// Calls, and goals, of a child of five at once: the peer's services keep ten requests.
 const AT_ONCE_FOR_PEER: usize = 2;
 
-/// Names what a child has to ask, and whether for responses or results.
+/// Names the questions of a child, and whether it asks for responses or results.
 const ASK: &str = "RINGSPIN_TEST_ASK";
 
 /// A service that answers with the number that it was asked with.
@@ -119,7 +118,7 @@ fn release(children: &mut [Child], peer: &mut Peer, services: &[String], clients
     children.iter_mut().for_each(|child| child.stdin.take().unwrap().write_all(b"\n").unwrap());
 }
 
-/// Waits for the children, all of which got what they asked for.
+/// Waits for the children, all of which got their answers.
 fn join(children: Vec<Child>) {
     let ends: Vec<_> = children.into_iter().map(|mut child| child.wait().unwrap()).collect();
     assert!(ends.iter().all(|status| status.success()), "{ends:?}");
@@ -263,7 +262,7 @@ fn fill(client: &Echo) -> Receiver<Result<i64, CallError>> {
         })
     };
     (0..QoS::services().depth()).for_each(|_| call().unwrap());
-    assert_eq!(call().unwrap_err().reason, CallRefusal::TooManyCalls);
+    assert_eq!(call().unwrap_err().reason, CallError::TooManyCalls);
     told
 }
 
@@ -346,7 +345,7 @@ fn goals_end_when_the_peer_crashes() {
     drop(peer); // kills it
     let mut heir = Peer::start("heir");
     offer(&mut heir, false);
-    assert_eq!(next(), Err(CallError::ServerLost.into()));
+    assert_eq!(next(), Err(CallError::ServerLost));
     wait(&ros2, "the other server is there", || client.server_is_ready());
     let callbacks = GoalCallbacks::new().on_result(move |(), outcome, _| {
         let result = outcome.map(|outcome: GoalOutcome<Action>| outcome.result.sequence.clone());

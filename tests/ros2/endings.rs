@@ -8,14 +8,14 @@ use serde_json::json;
 
 const INT64: &str = "std_msgs/msg/Int64";
 
-/// The cycles after which a process has what it keeps in any case.
+/// The cycles after which a process has all memory that it keeps in any case.
 const WARM: usize = 1_000;
 /// Limit of the growth of each cycle. It was 31 bytes where that of rclpy with the same Fast DDS
 /// was 105 kB.
 const GROWTH_BYTES_MAX: usize = 512;
 
 /// The memory of this process that is in RAM.
-fn resident_bytes() -> usize {
+pub(crate) fn resident_bytes() -> usize {
     let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
     pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
 }

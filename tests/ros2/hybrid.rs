@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, channel};
 const MANY: i64 = 1000;
 const INT64: &str = "std_msgs/msg/Int64";
 
-/// A node that passes on what it hears, up to a negative number at the end.
+/// A node that forwards its messages, up to a negative number at the end.
 fn listener(executor: &Executor, name: &str, topic: &str) -> Receiver<Vec<i64>> {
     let (tell, told) = channel();
     let node = executor.create_node(name, Vec::new()).unwrap();

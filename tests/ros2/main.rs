@@ -1,5 +1,5 @@
-//! Whole graphs against rclpy, an independent ROS 2 peer in its own process: what they say to each
-//! other, and what goes on beside (quality of service, the clock, the log, who is there).
+//! Whole graphs against rclpy, an independent ROS 2 peer in its own process: their messages, and
+//! everything beside them (quality of service, the clock, the log, the nodes present).
 //!
 //! Nothing here sleeps to give something time: each wait is for an event, with a bound that only a
 //! failure reaches.
@@ -12,6 +12,7 @@ mod clients;
 mod clock;
 mod endings;
 mod events;
+mod exits;
 mod hybrid;
 mod lifecycle;
 mod modes;
@@ -24,6 +25,7 @@ mod recordings;
 mod rosout;
 mod serialized;
 mod services;
+mod soak;
 mod topics;
 mod volume;
 
@@ -48,7 +50,7 @@ fn unique_to(traffic: Traffic, name: &str) -> String {
     unique(&format!("{name}_{traffic:?}"))
 }
 
-/// How a connection of its own is made, in the domain of this process.
+/// The way to make a separate connection, in the domain of this process.
 fn builder(traffic: Traffic) -> Builder {
     let (domain, reach) = (Some(domain()), Reach::LocalHost);
     let options = ContextOptions { domain, reach, console: false, log_files: false };
@@ -57,12 +59,12 @@ fn builder(traffic: Traffic) -> Builder {
     Ros2::builder().traffic(traffic).options(options).types(types)
 }
 
-/// A connection of its own.
+/// A separate connection.
 fn ros2(traffic: Traffic) -> Ros2 {
     builder(traffic).connect().unwrap()
 }
 
-/// A single-core executor with a connection of its own.
+/// A single-core executor with a separate connection.
 fn executor(traffic: Traffic) -> Executor {
     on(&ros2(traffic), Executor::single_core())
 }
@@ -78,7 +80,7 @@ fn wait(ros2: &Ros2, what: &str, mut ready: impl FnMut() -> bool) {
     assert!(node.wait_for(LONG, |_| Ok(ready())).unwrap(), "{what}");
 }
 
-/// An executor that spins on a thread of its own.
+/// An executor that spins on a new thread.
 struct Spinning {
     handle: StopHandle,
     thread: Option<JoinHandle<Executor>>,
@@ -103,7 +105,7 @@ impl Spinning {
 }
 
 impl Drop for Spinning {
-    /// After a test that failed.
+    /// An earlier test failed.
     fn drop(&mut self) {
         self.handle.stop();
     }

@@ -3,8 +3,7 @@
 use crate::{Peer, Spinning, advertise, on, received, ros2, subscribe, unique, unique_to};
 use ringspin::messages::std_msgs::msg::Int64;
 use ringspin::ros2::Traffic;
-use ringspin::service::CallRefusal;
-use ringspin::{Executor, Mapping, Message, QoS};
+use ringspin::{CallError, Executor, Mapping, Message, QoS};
 use serde_json::json;
 use std::sync::mpsc::channel;
 use std::thread::ThreadId;
@@ -83,7 +82,7 @@ fn the_deterministic_mode_publishes_for_a_display() {
         let client = heard.create_client::<Int64, Int64>("unknown", QoS::services()).unwrap();
         executor.spin_for(Duration::from_secs(50)).unwrap();
         let refused = client.call_and_wait(Int64::default(), Duration::ZERO).unwrap_err();
-        assert_eq!(refused, CallRefusal::NoService.into());
+        assert_eq!(refused, CallError::NoService);
         let mut peer = Peer::start("display_peer");
         let latched = json!({"durability": "transient_local", "depth": 100});
         subscribe(&mut peer, &topic, INT64, latched);

@@ -132,7 +132,7 @@ fn parameters_are_set_or_refused_with_a_reason() {
     let changes = [(); 2].map(|()| rig.changes.recv_timeout(LONG).unwrap());
     assert_eq!(changes.map(|change| change.new), [7.into(), ParameterValue::Double(0.5)]);
     rig.spinning.stop();
-    assert!(rig.changes.try_recv().is_err(), "what is refused is no change");
+    assert!(rig.changes.try_recv().is_err(), "a refused value is no change");
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn changes_are_published() {
         let events = events.as_array().unwrap().iter();
         events.filter(|event| event["node"] == node).cloned().collect()
     };
-    // Until the peer hears them.
+    // The peer hears them then.
     for n in (0..10_000).map(|n| n % 8) {
         rig.set("speed", double(f64::from(n) * 0.25)).unwrap();
         let received = json!({"do": "received", "topic": topic, "at_least": 0});

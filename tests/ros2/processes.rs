@@ -15,7 +15,7 @@ use std::sync::mpsc::{Receiver, channel};
 const INT64: &str = "std_msgs/msg/Int64";
 const TEXT: &str = "std_msgs/msg/String";
 
-/// A node that passes on what it hears.
+/// A node that forwards its messages.
 fn listener(executor: &Executor, topic: &str) -> Receiver<i64> {
     let (tell, told) = channel();
     let node = executor.create_node("listener", ()).unwrap();
@@ -68,12 +68,12 @@ fn a_peer_is_killed_in_mid_stream() {
         for n in 0..100 {
             assert_eq!(next(&heard), n);
         }
-        // It would go on for ever.
+        // It would never end.
         peer.tell(json!({"do": "publish", "topic": topic, "field": "data", "first": 100,
             "count": 1i64 << 40}));
         let mut last = next(&heard);
         drop(peer); // kills it
-        // Messages that had left it are in order, though a flood overwrites some of its own.
+        // Messages that had left it are in order, though a flood overwrites some of its messages.
         let mut survivor = Peer::start("survivor");
         advertise(&mut survivor, &topic, INT64, json!({}));
         publish(&mut survivor, &topic, -1);
@@ -89,7 +89,7 @@ fn a_peer_is_killed_in_mid_stream() {
     assert_eq!(spinning.stop().failures().len(), 0);
 }
 
-/// Runs this test program's `twin` in a process of its own.
+/// Runs this test program's `twin` in a child process.
 struct Twin(Child);
 
 impl Twin {

@@ -18,7 +18,7 @@ use std::time::Duration;
 /// The command line of a twin.
 const LINE: &str = "RINGSPIN_TEST_LINE";
 
-/// Runs `twin` in a process of its own, with this command line. Killed when it is dropped.
+/// Runs `twin` in a child process, with this command line. Killed when it is dropped.
 struct Running(Child);
 
 impl Running {
@@ -179,7 +179,7 @@ fn recording_is_played_to_a_peer_and_through_nodes() {
     let drive = folder.0.join("drive");
     write(&drive, [&raw, &typed], PointStamped::TYPE_HASH);
     let remap = [format!("point:={typed}"), format!("height:={height}")];
-    // It goes on until it is killed: the peer may subscribe late.
+    // It runs until it is killed: the peer may subscribe late.
     let running = Running::start(&[
         "replay",
         &drive.display().to_string(),

@@ -41,7 +41,7 @@ fn logs_of_callbacks_reach_rosout_under_the_names_of_their_nodes() {
     read_until(3);
     speak.trigger();
     read_until(4);
-    // Each node has a publisher of its own: of each, they come in order.
+    // Each node has a separate publisher: the lines of each are in order.
     lines.sort_by_key(|log| log["name"].as_str().map(ToOwned::to_owned));
     let shown: Vec<_> =
         lines.iter().map(|log| (&log["name"], &log["level"], &log["msg"])).collect();

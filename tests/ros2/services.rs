@@ -3,7 +3,6 @@
 use crate::{LIVE, LONG, Peer, Spinning, executor, on, ros2, unique, unique_to, wait};
 use ringspin::messages::std_srvs::srv::SetBool::{self, Request, Response};
 use ringspin::ros2::Traffic;
-use ringspin::service::{CallRefusal, RequestError};
 use ringspin::{CallError, Executor, QoS, Reply};
 use serde_json::json;
 use std::sync::mpsc::channel;
@@ -58,7 +57,7 @@ fn we_call_the_peer_in_every_way() {
         let client = node.create_client::<Request, Response>(&name, QoS::services()).unwrap();
         let spinning = Spinning::start(executor);
         let refused = client.call_and_wait(Request { data: true }, LONG).unwrap_err();
-        assert_eq!(refused, CallRefusal::NoService.into());
+        assert_eq!(refused, CallError::NoService);
 
         let mut peer = Peer::start("offering");
         let answer = json!({"success": true, "message": "ja, 好"});
@@ -80,7 +79,7 @@ fn we_call_the_peer_in_every_way() {
         peer.leave();
         wait(&ros2, "the service has gone", || !client.service_is_ready());
         let refused = client.call_and_wait(Request { data: true }, LONG).unwrap_err();
-        assert_eq!(refused, CallRefusal::NoService.into());
+        assert_eq!(refused, CallError::NoService);
         spinning.stop();
     }
 }
@@ -101,10 +100,10 @@ fn a_task_calls_the_peer() {
         for _ in 0..10 {
             tell.send(asking.call_async(Request { data: true }).await?.message.clone()).unwrap();
         }
-        Ok::<(), RequestError>(())
+        Ok::<(), CallError>(())
     })
     .unwrap();
-    // Before the task begins.
+    // The task begins later.
     wait(&ros2, "the service is there", || client.service_is_ready());
     peer.ask(json!({"do": "client_matched", "name": name}));
     let spinning = Spinning::start(executor);
@@ -128,7 +127,7 @@ fn a_call_times_out_when_the_peer_is_killed() {
     wait(&ros2, "the service is there", || client.service_is_ready());
     let spinning = Spinning::start(executor);
     peer.kill();
-    // ROS does not know yet that it has gone.
+    // ROS does not know yet that it has ended.
     for data in [true, false] {
         client
             .call(Request { data }, |tell, reply, _| {
@@ -138,7 +137,7 @@ fn a_call_times_out_when_the_peer_is_killed() {
         assert_eq!(told.recv_timeout(LONG).unwrap(), Err(CallError::TimedOut));
     }
     let waited = client.call_and_wait(Request { data: true }, Duration::from_millis(100));
-    assert_eq!(waited.unwrap_err(), CallError::TimedOut.into());
+    assert_eq!(waited.unwrap_err(), CallError::TimedOut);
     spinning.stop();
 }
 

@@ -1,7 +1,7 @@
-//! Messages of all kinds, both ways: what the peer sends is sent back.
+//! Messages of all kinds, both ways: the peer's messages are sent back.
 
 use crate::{
-    Heard, LIVE, Peer, Spinning, advertise, executor, on, received, ros2, subscribe, unique,
+    Heard, LIVE, LONG, Peer, Spinning, advertise, executor, on, received, ros2, subscribe, unique,
     unique_to,
 };
 use ringspin::message::MessageTimes;
@@ -10,9 +10,11 @@ use ringspin::messages::sensor_msgs::msg::{Image, PointCloud2};
 use ringspin::messages::std_msgs::msg::{Int64, String as Text};
 use ringspin::ros2::RawMessage;
 use ringspin::ros2::Traffic;
+use ringspin::ros2::rcl::{Node, NodeOptions, Publisher};
 use ringspin::{Executor, Message, QoS, Time};
 use ringspin_test_msgs::test_msgs::msg::BoundedSequences;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -23,7 +25,7 @@ struct Echo {
     kind: &'static str,
 }
 
-/// A node that sends back what comes on a topic. What it sent stays there for who joins late.
+/// A node that sends back the messages of a topic. Its messages stay there for late subscriptions.
 fn echo<M: Clone + Send + Sync + 'static>(
     executor: &Executor,
     traffic: Traffic,
@@ -155,7 +157,7 @@ fn latched_messages_of_a_peer_reach_a_late_subscription() {
         })
         .unwrap();
         let spinning = Spinning::start(executor);
-        let next = || heard.recv_timeout(crate::LONG).expect("a message comes");
+        let next = || heard.recv_timeout(LONG).expect("a message comes");
         for n in 2..5 {
             assert_eq!(next(), ("started with it", n));
         }
@@ -195,7 +197,7 @@ fn a_type_that_ros_does_not_have_stays_in_the_process() {
         peer.ask(json!({"do": "wait_for_node", "name": "/private"}));
         let seen = peer.ask(json!({"do": "topics"}));
         assert_eq!((&seen[&known][0], &seen[&own]), (&json!(INT64), &Value::Null), "{traffic:?}");
-        assert_eq!(heard.recv_timeout(crate::LONG), Ok(7));
+        assert_eq!(heard.recv_timeout(LONG), Ok(7));
         spinning.stop();
     }
 }
@@ -222,18 +224,63 @@ fn keep_last_1_gives_a_slow_subscription_the_newest_and_counts_the_others() {
         let mut peer = Peer::start("fast");
         advertise(&mut peer, &topic, INT64, json!({"depth": 1000}));
         peer.ask(json!({"do": "publish", "topic": topic, "value": {"data": -1}}));
-        begun.recv_timeout(crate::LONG).expect("the first message comes");
+        begun.recv_timeout(LONG).expect("the first message comes");
         peer.ask(json!({"do": "publish", "topic": topic, "count": 100, "field": "data"}));
         assert_eq!(peer.ask(json!({"do": "acknowledged", "topic": topic})), true);
         go.send(()).unwrap();
-        let next = || heard.recv_timeout(crate::LONG).expect("a message comes");
+        let next = || heard.recv_timeout(LONG).expect("a message comes");
         assert_eq!([next(), next()], [-1, 99]);
         let mut executor = spinning.stop();
         // It may have been stopped before it looked for the next one.
         executor.stop_handle().reset();
-        executor.spin_all(crate::LONG).unwrap();
+        executor.spin_all(LONG).unwrap();
         assert!(heard.try_recv().is_err());
-        assert_eq!(executor.statistics().overwritten(), 99, "{traffic:?}");
+        let statistics = executor.statistics();
+        assert_eq!((statistics.overwritten(), statistics.lost()), (99, 0), "{traffic:?}");
+    }
+}
+
+/// Each call brings three messages, so the middleware never runs out of them.
+#[test]
+fn every_message_is_accounted_for_while_a_subscription_is_behind() {
+    const DEPTH: u64 = 4;
+    for traffic in LIVE {
+        let sending = ros2(traffic);
+        let sender = Node::new(sending.context(), "", "fast", NodeOptions::default()).unwrap();
+        let topic = unique_to(traffic, "flood");
+        let (qos, depth) = (QoS::keep_last(100), QoS::keep_last(DEPTH as usize));
+        let out = Arc::new(Publisher::<Int64>::new(&sender, &topic, &qos).unwrap());
+        let send = move |count| {
+            (0..count).for_each(|data| out.publish(&Int64 { data }).unwrap());
+            assert!(out.wait_for_acknowledgements(LONG).unwrap());
+            out.subscription_count().unwrap()
+        };
+        let first = send.clone();
+        let (hear, heard) = channel();
+        let mut executor = executor(traffic);
+        executor.freeze().unwrap();
+        let monitor = executor.monitor().unwrap();
+        let node = executor.create_node("slow", 0).unwrap();
+        node.create_subscription(&topic, depth, move |calls: &mut u64, _: &Message<Int64>, _| {
+            let announced = 5 + 3 * *calls;
+            *calls += 1;
+            let overwritten = monitor.statistics().overwritten();
+            // The middleware holds the others.
+            hear.send((announced, *calls + overwritten + DEPTH - 1)).unwrap();
+            if *calls < 100 {
+                send(3);
+            }
+        })
+        .unwrap();
+        let matched = |_: &Node| Ok(first(0) == 1);
+        assert!(sender.wait_for(LONG, matched).unwrap());
+        first(5);
+        let spinning = Spinning::start(executor);
+        for _ in 0..100 {
+            let (announced, accounted) = heard.recv_timeout(LONG).expect("a message comes");
+            assert_eq!(announced, accounted, "{traffic:?}");
+        }
+        spinning.stop();
     }
 }
 
@@ -263,7 +310,7 @@ fn primitive_types_go_as_messages_of_std_msgs() {
         assert_eq!(received(&mut peer, &numbers, 1), [json!({"data": u64::MAX})]);
         advertise(&mut peer, &texts, "std_msgs/msg/String", json!({}));
         peer.ask(json!({"do": "publish", "topic": texts, "value": {"data": "Grüße"}}));
-        assert_eq!(told.recv_timeout(crate::LONG).unwrap(), "Grüße");
+        assert_eq!(told.recv_timeout(LONG).unwrap(), "Grüße");
         spinning.stop();
     }
 }

@@ -49,7 +49,7 @@ pub(crate) struct ChunkPlace {
 pub(crate) enum ChunkKind {
     /// A chunk record.
     Chunk,
-    /// A chunk record whose end is missing.
+    /// A chunk record without its end.
     CutOff,
     /// Records outside any chunk.
     Plain,
@@ -71,7 +71,7 @@ impl Content {
         (at < self.bytes.len()).then(|| record_at(&self.bytes, at))
     }
 
-    /// The body of the record, whose place comes from [`record`](Self::record).
+    /// The bytes in which [`record`](Self::record) finds the place of a body.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -119,7 +119,7 @@ impl Loader {
         Ok(self.file.read_exact_at(buffer, offset)?)
     }
 
-    /// Loads a chunk into `content`, whose memory is used again.
+    /// Loads a chunk into `content`, and reuses its memory.
     pub(super) fn load(
         &mut self,
         place: &ChunkPlace,

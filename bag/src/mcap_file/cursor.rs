@@ -1,7 +1,5 @@
 //! The messages of an MCAP file in the order of a time, chunk by chunk.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::fs::File;
 use std::sync::Arc;
@@ -14,6 +12,7 @@ use super::index::McapIndex;
 use super::records::{MESSAGE_HEADER_BYTES, MessageHeader, damaged};
 use crate::error::FileError;
 use crate::limits::OPEN_BYTES_MAX;
+use crate::merge::{Merge, Part};
 use crate::recording::{Record, TopicId};
 
 /// The messages that are asked for.
@@ -37,9 +36,7 @@ pub(crate) struct Cursor {
     loader: Loader,
     index: Arc<McapIndex>,
     selection: Selection,
-    /// The chunks to be loaded, the next one at the end: its first time, and its number.
-    pending: Vec<Reverse<(u64, usize)>>,
-    open: BinaryHeap<OpenChunk>,
+    chunks: Merge<OpenChunk>,
     open_bytes: u64,
     /// A chunk that was read, for its memory.
     spare: OpenChunk,
@@ -51,16 +48,19 @@ impl Cursor {
         index: Arc<McapIndex>,
         selection: Selection,
     ) -> Result<Self, FileError> {
+        if let Some(end) = index.wrong_checksum.filter(|_| !selection.skip_checksums) {
+            return Err(damaged(end, "the bytes up to here do not have their checksum"));
+        }
         let mut cursor = Self {
             loader: Loader::new(file)?.skip_checksums(selection.skip_checksums),
             index,
             selection,
-            pending: Vec::new(),
-            open: BinaryHeap::new(),
+            chunks: Merge::new([]),
             open_bytes: 0,
             spare: OpenChunk::default(),
         };
         let index = Arc::clone(&cursor.index);
+        let mut pending = Vec::new();
         for (number, place) in index.chunks.iter().enumerate() {
             if !cursor.has_selected_channel(place) {
                 continue;
@@ -73,9 +73,9 @@ impl Cursor {
             let times = cursor.selection.times;
             let range =
                 range.filter(|range| range.first <= times.last && times.first <= range.last);
-            cursor.pending.extend(range.map(|range| Reverse((range.first, number))));
+            pending.extend(range.map(|range| (range.first, number)));
         }
-        cursor.pending.sort_unstable();
+        cursor.chunks = Merge::new(pending);
         Ok(cursor)
     }
 
@@ -99,24 +99,20 @@ impl Cursor {
 
     /// The next message; `None` after the last one. After an error, the rest is not defined.
     pub(crate) fn next(&mut self) -> Result<Option<Record>, FileError> {
-        loop {
-            let next = self.open.peek().map(OpenChunk::key);
-            match self.pending.last() {
-                Some(Reverse(pending)) if next.is_none_or(|next| *pending < next) => {
-                    let number = pending.1;
-                    self.pending.pop();
-                    self.load(number)?;
-                }
-                _ => break,
-            }
+        while let Some(number) = self.chunks.due() {
+            self.load(number)?;
         }
-        let Some(mut chunk) = self.open.peek_mut() else { return Ok(None) };
+        let Some(mut part) = self.chunks.first() else { return Ok(None) };
+        let chunk = &mut part.content;
         let record = chunk.record(&self.selection.topics);
         chunk.next += 1;
-        if chunk.next == chunk.messages.len() {
-            let chunk = PeekMut::pop(chunk);
-            self.open_bytes -= chunk.content.bytes().len() as u64;
-            self.spare = chunk;
+        match chunk.messages.get(chunk.next).map(|entry| entry.time) {
+            Some(time) => part.time = time,
+            None => {
+                let chunk = PeekMut::pop(part).content;
+                self.open_bytes -= chunk.content.bytes().len() as u64;
+                self.spare = chunk;
+            }
         }
         Ok(Some(record))
     }
@@ -125,7 +121,6 @@ impl Cursor {
         let mut chunk = std::mem::take(&mut self.spare);
         let place = &self.index.chunks[number];
         self.loader.load(place, &mut chunk.content)?;
-        chunk.number = number;
         chunk.next = 0;
         let OpenChunk { content, messages, .. } = &mut chunk;
         messages.clear();
@@ -147,21 +142,21 @@ impl Cursor {
         if !is_sorted {
             messages.sort_by_key(|entry| entry.time);
         }
-        if chunk.messages.is_empty() {
+        let Some(time) = chunk.messages.first().map(|entry| entry.time) else {
             self.spare = chunk;
             return Ok(());
-        }
+        };
         self.open_bytes += chunk.content.bytes().len() as u64;
         if self.open_bytes > OPEN_BYTES_MAX {
             return Err(FileError::Overlap { bytes: self.open_bytes, limit: OPEN_BYTES_MAX });
         }
-        self.open.push(chunk);
+        self.chunks.push(Part { time, number, content: chunk });
         Ok(())
     }
 }
 
 /// Calls `visit` with each message of a chunk, and the position of its body.
-fn for_each_message(
+pub(super) fn for_each_message(
     place: &ChunkPlace,
     content: &Content,
     mut visit: impl FnMut(MessageHeader, usize) -> Result<(), FileError>,
@@ -202,8 +197,6 @@ struct Entry {
 /// A loaded chunk; its messages that are asked for, by time.
 #[derive(Default)]
 struct OpenChunk {
-    /// The number of the chunk in the file.
-    number: usize,
     content: Content,
     messages: Vec<Entry>,
     /// The index of the next message.
@@ -211,11 +204,6 @@ struct OpenChunk {
 }
 
 impl OpenChunk {
-    /// The order among chunks; equal times in the order of the file.
-    fn key(&self) -> (u64, usize) {
-        (self.messages.get(self.next).map_or(u64::MAX, |entry| entry.time), self.number)
-    }
-
     /// The next message.
     fn record(&self, topics: &[Option<TopicId>]) -> Record {
         let at = self.messages[self.next].at;
@@ -230,26 +218,5 @@ impl OpenChunk {
             sequence: header.sequence,
             data: body[MESSAGE_HEADER_BYTES..].to_vec(),
         }
-    }
-}
-
-impl PartialEq for OpenChunk {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl Eq for OpenChunk {}
-
-impl PartialOrd for OpenChunk {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for OpenChunk {
-    /// The greatest is the one with the next message.
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        other.key().cmp(&self.key())
     }
 }

@@ -5,7 +5,8 @@ use std::fs::File;
 
 use mcap::records::op;
 
-use super::chunk::{ChunkKind, ChunkPlace, Loader, Range, Ranges};
+use super::chunk::{ChunkKind, ChunkPlace, Content, Loader, Range, Ranges};
+use super::cursor::for_each_message;
 use super::records::{Fields, MAGIC, PREFIX_BYTES, bounded, damaged, record_at};
 use super::scan;
 use crate::error::FileError;
@@ -29,19 +30,23 @@ pub(crate) struct ChannelRecord {
 #[derive(Debug, Default)]
 pub(crate) struct McapIndex {
     pub(crate) channels: BTreeMap<u16, ChannelRecord>,
-    /// In the order of the file.
+    /// The chunks in the order of the file.
     pub(crate) chunks: Vec<ChunkPlace>,
     /// The messages of each channel.
     pub(crate) counts: BTreeMap<u16, u64>,
     /// The log times.
     pub(crate) times: Option<Range>,
+    /// The end of the messages, if the bytes before it do not have their checksum.
+    pub(crate) wrong_checksum: Option<u64>,
+    /// The place and the problem behind the last message, unless the end of the file is missing.
+    pub(crate) damage: Option<(u64, String)>,
     /// Problems that do not prevent reading.
     pub(crate) warnings: Vec<String>,
 }
 
 impl McapIndex {
-    /// Reads the index of `file`.
-    pub(crate) fn read(file: File) -> Result<Self, FileError> {
+    /// Reads the index of `file`; of a damaged one, that of the parts that can be read.
+    pub(crate) fn read(file: File, is_damaged: bool) -> Result<Self, FileError> {
         let mut loader = Loader::new(file)?;
         let mut bytes = Vec::new();
         let magic = usize::try_from(loader.size()).unwrap_or(usize::MAX).min(MAGIC.len());
@@ -49,12 +54,40 @@ impl McapIndex {
         if bytes != MAGIC {
             return Err(damaged(0, "not an MCAP file"));
         }
-        match Summary::read(&loader, &mut bytes) {
-            Ok(Some(summary)) => Ok(summary.into_index()),
-            Ok(None) => scan::scan(&mut loader, None),
+        match Summary::read(&mut loader, &mut bytes) {
+            Ok(Some(mut index)) => {
+                if is_damaged {
+                    index.leave_out_damage(&mut loader);
+                }
+                Ok(index)
+            }
+            Ok(None) => scan::scan(&mut loader, None, is_damaged),
             Err(error @ FileError::Io(_)) => Err(error),
-            Err(error) => scan::scan(&mut loader, Some(error)),
+            Err(error) => scan::scan(&mut loader, Some(error), is_damaged),
         }
+    }
+
+    /// Leaves out chunks that cannot be read, with warnings.
+    fn leave_out_damage(&mut self, loader: &mut Loader) {
+        let Self { channels, chunks, warnings, .. } = self;
+        let mut content = Content::default();
+        chunks.retain(|place| {
+            let read = loader.load(place, &mut content).and_then(|()| {
+                for_each_message(place, &content, |header, _| {
+                    let is_known = channels.contains_key(&header.channel);
+                    is_known.then_some(()).ok_or_else(|| damaged(place.offset, "unknown channel"))
+                })
+            });
+            let Err(problem) = read else { return true };
+            let of = place.channels.iter().flatten().filter_map(|id| channels.get(id));
+            let topics: Vec<_> = of.map(|channel| channel.topic.as_str()).collect();
+            let topics =
+                if topics.is_empty() { "unknown topics".into() } else { topics.join(", ") };
+            let (offset, problem) = scan::place_of(problem, place.offset);
+            warnings.push(format!("lost: byte {offset}: {problem}; it has messages of {topics}"));
+            false
+        });
+        scan::warn_of_checksum(&mut self.wrong_checksum, &mut self.warnings);
     }
 }
 
@@ -113,7 +146,8 @@ impl Channels {
 #[derive(Default)]
 struct Summary {
     channels: Channels,
-    chunks: Vec<ChunkPlace>,
+    /// The chunks, and the end of the message indexes behind each.
+    chunks: Vec<(ChunkPlace, u64)>,
     statistics: Option<Statistics>,
 }
 
@@ -141,8 +175,8 @@ impl Statistics {
 }
 
 impl Summary {
-    /// Reads the summary; `None` if the file has none, or one that is too short to be an index.
-    fn read(loader: &Loader, bytes: &mut Vec<u8>) -> Result<Option<Self>, FileError> {
+    /// Reads the index; `None` if the file has no summary, or one that is too short for an index.
+    fn read(loader: &mut Loader, bytes: &mut Vec<u8>) -> Result<Option<McapIndex>, FileError> {
         let end = (PREFIX_BYTES + FOOTER_BYTES + MAGIC.len()) as u64;
         let Some(footer_at) = loader.size().checked_sub(end) else {
             return Err(damaged(loader.size(), "the end of the file is missing"));
@@ -170,7 +204,7 @@ impl Summary {
             return Err(damaged(start, "the index does not have its checksum"));
         }
         let summary = Self::parse(&bytes[..length], start)?;
-        Ok(summary.is_index().then_some(summary))
+        summary.is_index().then(|| summary.into_index(loader)).transpose()
     }
 
     fn parse(bytes: &[u8], start: u64) -> Result<Self, FileError> {
@@ -194,19 +228,8 @@ impl Summary {
             }
             at = raw.at + raw.body.len();
         }
-        summary.chunks.sort_by_key(|chunk| chunk.offset);
-        summary.check_overlap()?;
+        summary.chunks.sort_by_key(|(chunk, _)| chunk.offset);
         Ok(summary)
-    }
-
-    /// Refuses chunks that share bytes: a small file could then stand for endless messages.
-    fn check_overlap(&self) -> Result<(), FileError> {
-        for (chunk, next) in self.chunks.iter().zip(self.chunks.iter().skip(1)) {
-            if chunk.offset.saturating_add(chunk.length) > next.offset {
-                return Err(damaged(next.offset, "two chunks of the index overlap"));
-            }
-        }
-        Ok(())
     }
 
     /// Whether it has every channel and every message.
@@ -220,30 +243,30 @@ impl Summary {
             && statistics.channels == self.channels.channels.len() as u64
     }
 
-    fn into_index(self) -> McapIndex {
+    fn into_index(self, loader: &mut Loader) -> Result<McapIndex, FileError> {
         let statistics = self.statistics.filter(|statistics| statistics.messages > 0);
         let (times, counts) = statistics.map(|found| (found.times, found.counts)).unzip();
-        McapIndex {
-            channels: self.channels.finish(),
-            chunks: self.chunks,
+        Ok(McapIndex {
             counts: counts.unwrap_or_default(),
             times: times.filter(|times| times.first <= times.last),
-            warnings: Vec::new(),
-        }
+            ..scan::scan_between(loader, self.channels, self.chunks)?
+        })
     }
 }
 
-/// The place of a chunk, of a chunk index.
-fn place(mut fields: Fields) -> Option<ChunkPlace> {
+/// The place of a chunk, and the end of its message indexes, of a chunk index.
+fn place(mut fields: Fields) -> Option<(ChunkPlace, u64)> {
     let range = Range { first: fields.u64()?, last: fields.u64()? };
     let (offset, length) = (fields.u64()?, fields.u64()?);
     let channels = fields.map(|entry| Some((entry.u16()?, entry.u64()?)))?;
-    Some(ChunkPlace {
+    let end = offset.saturating_add(length).saturating_add(fields.u64()?);
+    let place = ChunkPlace {
         offset,
         length,
         kind: ChunkKind::Chunk,
         ranges: Ranges { log: Some(range), publish: None },
         // Writers may leave the message indexes out: then nothing is known about the channels.
         channels: (!channels.is_empty()).then(|| channels.into_keys().collect()),
-    })
+    };
+    Some((place, end))
 }

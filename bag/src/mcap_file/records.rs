@@ -89,7 +89,7 @@ impl<'a> Fields<'a> {
         self.bytes().map(|text| String::from_utf8_lossy(text).into_owned())
     }
 
-    /// A map, whose entries `entry` takes.
+    /// A map; `entry` takes each entry.
     pub(super) fn map<K: Ord, V>(
         &mut self,
         entry: impl Fn(&mut Self) -> Option<(K, V)>,

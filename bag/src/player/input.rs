@@ -1,12 +1,11 @@
 //! The input that plays: it delivers one message after the other.
 
-use super::PlayError;
 use super::Player;
 use super::channels::Channel;
-use super::report::Progress;
-use super::stream::{Content, Item, Stream};
+use super::report::PlayerProgress;
+use super::stream::{Content, Item, Stream, failed};
 use crate::requester::Requested;
-use ringspin_executor::{BoxError, Delivery, ExternalInput, StopHandle, Time};
+use ringspin_executor::{BoxError, Delivery, Error, ExternalInput, StopHandle, Time};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::thread;
@@ -17,7 +16,7 @@ const READ_AHEAD: usize = 256;
 
 /// The ways of messages into the graph.
 pub(super) struct Routes {
-    /// With the names of their topics.
+    /// The channels with the names of their topics.
     pub(super) channels: Vec<(String, Channel)>,
     /// The channel of each topic of each recording, if it is played.
     pub(super) targets: Vec<Vec<Option<usize>>>,
@@ -25,7 +24,11 @@ pub(super) struct Routes {
     pub(super) clock: Option<usize>,
 }
 
-type Read = Result<Item, PlayError>;
+/// The next message, and how often the recordings were played before it.
+type Read = (u64, Result<Item, Error>);
+
+/// The pause after the last message, before the first one again.
+const LAP_GAP: Duration = Duration::from_millis(1);
 
 /// The messages to be played.
 enum Feed {
@@ -39,7 +42,7 @@ enum Feed {
 /// The next message of a feed.
 enum Next {
     Item(Item),
-    Failed(PlayError),
+    Failed(Error),
     /// It is not read yet.
     NotYet,
     End,
@@ -61,17 +64,24 @@ impl Live {
     }
 }
 
+/// Opens the recordings again.
+pub(super) type Again = Box<dyn FnMut() -> Result<Stream, Error> + Send>;
+
 /// Plays the messages of a [`Stream`].
 pub(super) struct PlayerInput {
     feed: Feed,
     next: Next,
     routes: Routes,
-    progress: Arc<Progress>,
+    progress: Arc<PlayerProgress>,
     rate: f64,
     delay: Duration,
     live: Option<Live>,
     /// The time of the newest message, by the recording.
     position: Time,
+    /// How often the recordings were played before.
+    lap: u64,
+    /// The recordings again, if they are repeated.
+    again: Option<Again>,
     stop_at_end: Option<(StopHandle, Duration)>,
 }
 
@@ -80,7 +90,8 @@ impl PlayerInput {
         player: &Player,
         stream: Stream,
         routes: Routes,
-        progress: Arc<Progress>,
+        progress: Arc<PlayerProgress>,
+        again: Option<Again>,
     ) -> Self {
         let mut input = Self {
             feed: Feed::Direct(stream),
@@ -91,6 +102,8 @@ impl PlayerInput {
             delay: player.delay,
             live: None,
             position: Time::ZERO,
+            lap: 0,
+            again,
             stop_at_end: player.stop_at_end.clone(),
         };
         input.read();
@@ -103,7 +116,7 @@ impl PlayerInput {
             return;
         }
         let read = match &mut self.feed {
-            Feed::Direct(stream) => stream.next(),
+            Feed::Direct(stream) => stream.next().map(|read| (self.lap, read)),
             Feed::Ahead(ahead) => match ahead.try_recv() {
                 Ok(read) => Some(read),
                 Err(TryRecvError::Empty) => return,
@@ -112,14 +125,29 @@ impl PlayerInput {
             Feed::End => None,
         };
         self.next = match read {
-            Some(Ok(item)) => Next::Item(item),
-            Some(Err(error)) => Next::Failed(error),
+            Some((lap, Ok(item))) => {
+                self.begin(lap, item.time);
+                Next::Item(item)
+            }
+            Some((_, Err(error))) => Next::Failed(error),
             None => {
                 self.feed = Feed::End;
                 self.progress.is_finished.raise();
                 Next::End
             }
         };
+    }
+
+    /// Has the time of the recording begin again if the message of `first` begins a lap.
+    fn begin(&mut self, lap: u64, first: Time) {
+        if lap == self.lap {
+            return;
+        }
+        self.lap = lap;
+        if let Some(live) = &mut self.live {
+            live.start = (live.due(self.position) + LAP_GAP, first);
+        }
+        self.position = first;
     }
 
     fn due(&self, time: Time) -> Time {
@@ -163,18 +191,33 @@ impl ExternalInput for PlayerInput {
     fn start_live(&mut self, now: Time) {
         let Next::Item(Item { time: first, .. }) = &self.next else { return };
         self.live = Some(Live { start: (now + self.delay, *first), rate: self.rate });
-        if let Feed::Direct(stream) = std::mem::replace(&mut self.feed, Feed::End) {
+        if let Feed::Direct(mut stream) = std::mem::replace(&mut self.feed, Feed::End) {
             let (sender, ahead) = sync_channel(READ_AHEAD);
+            let mut again = self.again.take();
             let name = thread::Builder::new().name("bag-reader".into());
             let reader = name.spawn(move || {
-                // Ends with the recording, or with the player.
-                stream.map_while(|read| sender.send(read).ok()).for_each(drop);
+                for lap in 0.. {
+                    let mut is_empty = true;
+                    let is_sent = stream.all(|read| {
+                        is_empty = false;
+                        read.is_ok() & sender.send((lap, read)).is_ok()
+                    });
+                    // Ends with an error, with the player, or where nothing would be repeated. The
+                    // first message of all was taken before.
+                    if !is_sent || is_empty && lap > 0 {
+                        return;
+                    }
+                    match again.as_mut().map(|open| open()) {
+                        Some(Ok(opened)) => stream = opened,
+                        Some(Err(error)) => return drop(sender.send((lap, Err(error)))),
+                        None => return,
+                    }
+                }
             });
             match reader {
                 Ok(_) => self.feed = Feed::Ahead(ahead),
                 Err(error) => {
-                    let recording = "the recording".into();
-                    self.next = Next::Failed(PlayError::Read { recording, error: error.into() });
+                    self.next = Next::Failed(failed("the recording", error.into()));
                 }
             }
         }
@@ -218,7 +261,11 @@ impl ExternalInput for PlayerInput {
 }
 
 /// Publishes a message, or sends a request.
-fn deliver(channel: &mut Channel, data: &[u8], progress: &Progress) -> Result<Delivery, BoxError> {
+fn deliver(
+    channel: &mut Channel,
+    data: &[u8],
+    progress: &PlayerProgress,
+) -> Result<Delivery, BoxError> {
     let counter = match channel {
         Channel::Topic(outlet) => match outlet.publish(data)? {
             Delivery::Again => return Ok(Delivery::Again),

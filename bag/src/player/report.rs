@@ -1,5 +1,6 @@
 //! Progress of a player, and its report.
 
+use crate::evolution::Migration;
 use crate::recording::Topic;
 use ringspin_executor::{Statistics, Time};
 use ringspin_ringbuf::{Counter, Flag};
@@ -8,7 +9,7 @@ use std::time::Duration;
 
 /// Counters of a player, written by its callback.
 #[derive(Debug)]
-pub(super) struct Progress {
+pub(super) struct PlayerProgress {
     /// The names of the played topics in the graph.
     pub(super) topics: Vec<String>,
     pub(super) messages: Counter,
@@ -25,7 +26,7 @@ pub(super) struct Progress {
     pub(super) is_finished: Flag,
 }
 
-impl Progress {
+impl PlayerProgress {
     pub(super) fn new(topics: Vec<String>, responses: Arc<Counter>) -> Self {
         let counter = Counter::default;
         Self {
@@ -48,8 +49,9 @@ impl Progress {
 /// A running player; cheap to clone, and usable from any thread.
 #[derive(Clone, Debug)]
 pub struct PlayerHandle {
-    pub(super) progress: Arc<Progress>,
+    pub(super) progress: Arc<PlayerProgress>,
     pub(super) raw_topics: Vec<Topic>,
+    pub(super) migrations: Vec<Migration>,
 }
 
 /// The messages that a player has played.
@@ -78,6 +80,8 @@ pub struct PlayReport {
     /// The subscriptions that lost messages of played topics, as node and topic, with the number of
     /// messages.
     pub dropped: Vec<(String, String, u64)>,
+    /// The topics that were recorded with another definition of their type.
+    pub migrations: Vec<Migration>,
 }
 
 impl PlayerHandle {
@@ -127,6 +131,7 @@ impl PlayerHandle {
             lag_max: Duration::from_nanos(of.lag_max.get()),
             lag_mean: Duration::from_nanos(of.lag_sum.get() / played.max(1)),
             dropped: dropped.collect(),
+            migrations: self.migrations.clone(),
         }
     }
 }

@@ -1,11 +1,12 @@
 //! The messages of all recordings in the order in which they are played.
 
-use super::{PlayError, Player, TimeBase};
-use crate::interfaces::Records;
+use super::{Player, TimeBase};
+use crate::error::reworded;
+use crate::interfaces::{RecordSource, Records};
 use crate::message_types::MessageTypes;
 use crate::read::{Order, ReadOptions};
 use crate::recording::{Record, Topic, TopicId};
-use ringspin_executor::{BoxError, Time};
+use ringspin_executor::{BoxError, Error, ErrorKind, Result, Time};
 use std::collections::{BTreeMap, VecDeque};
 use std::iter::Peekable;
 use std::time::Duration;
@@ -43,13 +44,13 @@ pub(super) enum Content {
 
 /// All messages, one after the other. After an error there are no more.
 pub(super) struct Stream {
-    messages: Peekable<Box<dyn Iterator<Item = Result<Item, PlayError>> + Send>>,
+    messages: Peekable<Box<dyn Iterator<Item = Result<Item>> + Send>>,
     /// The time of the next [`Content::Clock`], and its period.
     clock: Option<(Option<Time>, Duration)>,
 }
 
 impl Stream {
-    pub(super) fn open(player: &Player, types: &MessageTypes) -> Result<Self, PlayError> {
+    pub(super) fn open(player: &Player, types: &MessageTypes) -> Result<Self> {
         let merge = Merge::open(player, types)?;
         let messages: Box<dyn Iterator<Item = _> + Send> = match player.time_base {
             TimeBase::Stamp => Box::new(ByStamp::new(merge)),
@@ -61,7 +62,7 @@ impl Stream {
 }
 
 impl Iterator for Stream {
-    type Item = Result<Item, PlayError>;
+    type Item = Result<Item>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let Some((tick, period)) = &mut self.clock else { return self.messages.next() };
@@ -76,7 +77,7 @@ impl Iterator for Stream {
 }
 
 /// The messages of several recordings, merged by time.
-struct Merge {
+pub(super) struct Merge {
     readers: Vec<Reader>,
     order: Order,
     time_base: TimeBase,
@@ -88,10 +89,12 @@ struct Reader {
     records: Peekable<Records>,
     /// Indexed by topic: whether its messages begin with a header.
     has_header: Vec<bool>,
+    /// The number of messages that come first because they are latched at the start.
+    latched: usize,
 }
 
 impl Merge {
-    fn open(player: &Player, types: &MessageTypes) -> Result<Self, PlayError> {
+    pub(super) fn open(player: &Player, types: &MessageTypes) -> Result<Self> {
         let Cut { start, end } = player.cut();
         let mut readers = Vec::new();
         for source in &player.sources {
@@ -100,12 +103,17 @@ impl Merge {
             let topics = Some(played.map(|(n, _)| TopicId(n)).collect());
             let options =
                 ReadOptions { topics, start, end, order: player.order, ..ReadOptions::default() };
-            let records = source.records(&options).map_err(|error| failed(source.name(), error))?;
+            let records =
+                source.records(&options).map_err(|error| failed(&source.name(), error))?;
+            let latched = latched(player, &**source, &options)
+                .map_err(|error| failed(&source.name(), error))?;
+            let (count, records) = (latched.len(), latched.into_iter().map(Ok).chain(records));
             let has_header = source.topics().iter().map(|topic| has_header(topic, types));
             readers.push(Reader {
                 name: source.name(),
-                records: records.peekable(),
+                records: (Box::new(records) as Records).peekable(),
                 has_header: has_header.collect(),
+                latched: count,
             });
         }
         Ok(Self { readers, order: player.order, time_base: player.time_base })
@@ -123,40 +131,89 @@ impl Merge {
         let keys = readers.filter_map(|(n, reader)| Some((key(reader.records.peek()?), n)));
         keys.min().map(|(_, n)| n)
     }
+
+    /// The next message with the number of its recording, and whether it is latched.
+    pub(super) fn next_record(&mut self) -> Option<Result<(usize, Record, bool)>> {
+        let source = self.first()?;
+        let Reader { name, records, latched, .. } = &mut self.readers[source];
+        match records.next()? {
+            Ok(record) => {
+                let is_latched = *latched > 0;
+                *latched = latched.saturating_sub(1);
+                Some(Ok((source, record, is_latched)))
+            }
+            Err(error) => {
+                let failed = failed(name, error);
+                self.readers.clear(); // nothing follows an error
+                Some(Err(failed))
+            }
+        }
+    }
 }
 
 impl Iterator for Merge {
     /// The message with its time (in [`TimeBase::Stamp`] zero if it has no stamp), and its log
     /// time.
-    type Item = Result<(Item, Time), PlayError>;
+    type Item = Result<(Item, Time)>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let source = self.first()?;
-        let Reader { name, records, has_header } = &mut self.readers[source];
-        let record = match records.next()? {
-            Ok(record) => record,
-            Err(error) => {
-                let failed = failed(name.clone(), error);
-                self.readers.clear(); // nothing follows an error
-                return Some(Err(failed));
-            }
+        let (source, record, is_latched) = match self.next_record()? {
+            Ok(next) => next,
+            Err(error) => return Some(Err(error)),
         };
         let Record { topic, log_time, publish_time, data, .. } = record;
         let time = match self.time_base {
             TimeBase::Log => log_time,
             TimeBase::Publish => publish_time,
-            TimeBase::Stamp if has_header[topic.0] => stamp(&data).unwrap_or(Time::ZERO),
+            TimeBase::Stamp if self.readers[source].has_header[topic.0] && !is_latched => {
+                stamp(&data).unwrap_or(Time::ZERO)
+            }
             TimeBase::Stamp => Time::ZERO,
         };
         Some(Ok((Item { time, content: Content::Message { source, topic, data } }, log_time)))
     }
 }
 
+/// The newest messages of transient-local topics before the start of `options`, at that time: a
+/// subscription that joins there would get them from their publishers. Of each topic, as many as
+/// its publishers keep together.
+fn latched(
+    player: &Player,
+    source: &dyn RecordSource,
+    options: &ReadOptions,
+) -> std::result::Result<Vec<Record>, BoxError> {
+    let Some(start) = options.start.filter(|start| *start > Time::ZERO) else {
+        return Ok(Vec::new());
+    };
+    let end = Time::from_nanos(start.as_nanos() - 1);
+    let depth = |topic: &TopicId| player.latched_depth(&source.topics()[topic.0]);
+    let topics = options.topics.iter().flatten().copied().filter(|topic| depth(topic) > 0);
+    let topics: Vec<_> = topics.collect();
+    if topics.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut kept: BTreeMap<TopicId, VecDeque<(usize, Record)>> = BTreeMap::new();
+    let before =
+        ReadOptions { topics: Some(topics), start: None, end: Some(end), ..options.clone() };
+    for (number, record) in source.records(&before)?.enumerate() {
+        let record = record?;
+        let of_topic = kept.entry(record.topic).or_default();
+        if of_topic.len() == depth(&record.topic) {
+            of_topic.pop_front();
+        }
+        of_topic.push_back((number, record));
+    }
+    let mut latched: Vec<_> = kept.into_values().flatten().collect();
+    latched.sort_by_key(|(number, _)| *number);
+    let at_start = |(_, record)| Record { log_time: start, publish_time: start, ..record };
+    Ok(latched.into_iter().map(at_start).collect())
+}
+
 /// Messages in the order of their stamps; those without a stamp stay behind the message before
 /// them.
 struct ByStamp {
     merge: Merge,
-    /// By time and number.
+    /// Messages that wait for earlier ones, by time and number of reception.
     waiting: BTreeMap<(Time, u64), Item>,
     /// The keys in the order of reception, with their log times; some do not wait any more.
     arrivals: VecDeque<((Time, u64), Time)>,
@@ -165,7 +222,7 @@ struct ByStamp {
     /// The stamp of the newest message that has one.
     stamp: Option<Time>,
     count: u64,
-    error: Option<PlayError>,
+    error: Option<Error>,
 }
 
 impl ByStamp {
@@ -223,7 +280,7 @@ impl ByStamp {
         matches!(ends, (Some((_, first)), Some((_, last))) if *last - *first >= REORDERING)
     }
 
-    /// Whether messages of more than [`REORDERING`] have come without any stamp.
+    /// Whether messages of more than [`REORDERING`] had no stamp.
     fn is_unstamped(&self) -> bool {
         let ends = (self.unstamped.first(), self.unstamped.last());
         matches!(ends, (Some((_, first)), Some((_, last))) if *last - *first >= REORDERING)
@@ -231,7 +288,7 @@ impl ByStamp {
 }
 
 impl Iterator for ByStamp {
-    type Item = Result<Item, PlayError>;
+    type Item = Result<Item>;
 
     fn next(&mut self) -> Option<Self::Item> {
         while !self.is_full() {
@@ -250,8 +307,9 @@ impl Iterator for ByStamp {
     }
 }
 
-fn failed(recording: String, error: BoxError) -> PlayError {
-    PlayError::Read { recording, error }
+/// The error of a recording that cannot be read.
+pub(super) fn failed(recording: &str, error: BoxError) -> Error {
+    reworded(error, ErrorKind::Io, |text| format!("failed to read {recording}: {text}"))
 }
 
 /// Whether the messages of `topic` begin with a `std_msgs/msg/Header`.

@@ -22,9 +22,9 @@ pub(super) struct TopicCounters {
 /// the recording, unless that is done.
 pub(super) struct Tape {
     writer: WriterThread,
-    /// By topic number.
+    /// The counters of each topic, by topic number.
     counters: Arc<[TopicCounters]>,
-    /// By topic number: the next sequence number of each publisher.
+    /// The next sequence number of each publisher, by topic number.
     expected: Vec<BTreeMap<SourceId, u64>>,
 }
 

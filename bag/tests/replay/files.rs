@@ -1,13 +1,14 @@
 //! Replay from files to files.
 
-use crate::support::{Number, ms, numbers, types};
+use crate::support::{Number, ms, numbers, record, topic, types};
 use ringspin_bag::{
-    Bag, Compression, MemoryRecording, Player, RecordSink, RecordSource, Recorder, WriteOptions,
-    Writer,
+    Bag, Compression, MemoryRecording, Player, RecordSink, RecordSource, Recorder, TopicId,
+    WriteOptions, Writer,
 };
 use ringspin_executor::{DigestHasher, Graph, Message, QoS, Time};
 use ringspin_simulation::Job;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Writes a recording to a file.
 pub(crate) fn write(recording: &MemoryRecording, path: &Path, compression: Option<Compression>) {
@@ -87,4 +88,30 @@ fn a_recorded_replay_is_read_with_its_sums() {
         (record.log_time, number.value)
     });
     assert_eq!(sums.collect::<Vec<_>>(), [(ms(0), 1), (ms(5), 3), (ms(9), 6)]);
+}
+
+/// Names without a slash are those of ROS's tutorial "Recording a bag from a node".
+#[test]
+fn topics_recorded_without_a_slash_reach_the_nodes_and_the_recorder() {
+    let folder = tempfile::tempdir().unwrap();
+    let (from, to) = (folder.path().join("in"), folder.path().join("out"));
+    let mut recording = numbers("n", &[(0, 1), (5, 2)]);
+    recording.topics.push(topic::<Number>("unheard"));
+    recording.records.push(record(1, ms(7), 0, &Number { value: 3 }));
+    write(&recording, &from, None);
+    replay(&from, &to);
+    let bag = Bag::open(&to).unwrap();
+    let names: Vec<_> = bag.topics().iter().map(|topic| &*topic.name).collect();
+    assert_eq!((names, bag.message_counts()), (vec!["/n", "/sum", "/unheard"], &[2, 2, 1][..]));
+
+    let bag = Arc::new(Bag::open(&from).unwrap());
+    assert_eq!((bag.topic("n"), bag.topic("/n")), (Some(TopicId(0)), Some(TopicId(0))));
+    let played = |change: fn(Player) -> Player| {
+        let graph = Graph::new();
+        change(Player::new([bag.clone()])).add_to(&graph, &types()).unwrap();
+        graph.info().topics.iter().map(|topic| topic.name.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(played(|player| player.topics(["n"])), ["/n"]);
+    assert_eq!(played(|player| player.exclude(["n"])), ["/unheard"]);
+    assert_eq!(played(|player| player.remap("n", "m")), ["/m", "/unheard"]);
 }

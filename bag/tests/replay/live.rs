@@ -1,6 +1,6 @@
 //! The player in the live modes.
 
-use crate::support::{MS, Number, numbers, types};
+use crate::support::{MS, Number, ms, numbers, types};
 use ringspin_bag::{MemoryRecording, Player, Recorder};
 use ringspin_executor::{Message, QoS};
 use ringspin_modes::{Executor, Mode};
@@ -49,6 +49,46 @@ fn messages_are_never_early_and_keep_their_order() {
         assert_eq!((report.messages, report.dropped.len()), (4, 0));
         // No message is received before it is played.
         assert!(report.lag_mean <= report.lag_max && report.lag_max <= late, "{report:?} {late:?}");
+    }
+}
+
+#[test]
+fn repeated_recordings_begin_again_after_their_length() {
+    for mut executor in live_modes() {
+        let node = executor.create_node("probe", 0).unwrap();
+        let (sender, received) = std::sync::mpsc::channel();
+        let stop = executor.stop_handle();
+        node.create_subscription("n", QoS::default(), move |count, n: &Message<Number>, cx| {
+            *count += 1;
+            if *count == 10 {
+                stop.stop();
+            }
+            sender.send((cx.now(), n.value))
+        })
+        .unwrap();
+        let player = Player::new([numbers("/n", &ITEMS)]).repeat();
+        let handle = player.add_to(executor.graph(), &types()).unwrap();
+        executor.freeze().unwrap();
+        let start = executor.now();
+        executor.spin_for(Duration::from_secs(60)).unwrap();
+        assert!(!handle.is_finished());
+        let seen: Vec<_> = received.try_iter().take(10).collect();
+        let values: Vec<_> = seen.iter().map(|(_, value)| *value).collect();
+        assert_eq!(values, [1, 2, 3, 4, 1, 2, 3, 4, 1, 2]);
+        // Never early, in the third lap either.
+        assert!(seen[9].0 >= start + 24 * MS, "{seen:?} from {start}");
+        assert!(handle.position() <= ms(10));
+    }
+}
+
+#[test]
+fn repeated_recording_without_messages_ends() {
+    for mut executor in live_modes() {
+        let player = Player::new([numbers("/n", &[])]).repeat();
+        let player = player.stop_at_end(executor.stop_handle(), Duration::ZERO);
+        let handle = player.add_to(executor.graph(), &types()).unwrap();
+        executor.spin_for(Duration::from_secs(3600)).unwrap();
+        assert!(handle.is_finished());
     }
 }
 

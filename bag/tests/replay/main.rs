@@ -2,6 +2,7 @@
 
 mod actions;
 mod closed_loop;
+mod evolution;
 mod files;
 mod live;
 mod monitor;

@@ -7,7 +7,7 @@ use ringspin_modes::{Executor, Mode};
 use ringspin_simulation::{Job, Report};
 use std::time::Duration;
 
-/// Plays `items` under a watchdog of 10 ms, in a run that goes on for a second.
+/// Plays `items` under a watchdog of 10 ms, in a run of a second.
 fn run(items: &[(u64, u32)], while_playing: bool) -> Report {
     let player = Player::new([numbers("/n", items)]);
     let job = Job::new(|graph: &Graph| {

@@ -91,7 +91,7 @@ fn twenty_replays_have_one_digest() {
     let messages = [vec![(0, 0), (3, 1), (3, 1), (9, 2)], vec![(3, 1), (4, 0)]];
     let (_, first, _) = play(&messages, 1, 2500);
     assert!((1..20).all(|_| play(&messages, 1, 2500).1 == first));
-    // The digest depends on what is played.
+    // The digest depends on the played messages.
     let others = [vec![(0, 0), (3, 1), (3, 2), (9, 2)], vec![(3, 1), (4, 0)]];
     assert_ne!(play(&others, 1, 2500).1, first);
 }

@@ -2,9 +2,12 @@
 
 use crate::support::{MS, Number, ms, numbers, replay, topic, types};
 use ringspin_bag::{
-    MemoryRecording, Player, RecordSink, Recorder, RingFull, Topic, TopicId, WriterThread,
+    Definition, MemoryRecording, Player, RecordSink, Recorder, RingFull, Topic, TopicId,
+    WriterThread,
 };
 use ringspin_executor::{BoxError, Graph, Message, QoS, Time};
+use ringspin_messages::RosMessage;
+use ringspin_messages::sensor_msgs::msg::Temperature;
 use ringspin_modes::Executor;
 use ringspin_simulation::Job;
 use ringspin_simulation::models::{Durations, Links};
@@ -59,7 +62,7 @@ fn a_recording_of_a_replay_has_simulated_times_and_can_be_played_again() {
     let doubled = recording.topics.iter().position(|topic| topic.name == "/doubled").unwrap();
     let doubled = recording.records.iter().filter(|record| record.topic == TopicId(doubled));
     let times: Vec<_> = doubled.map(|record| (record.publish_time, record.sequence)).collect();
-    // After the link and the callback.
+    // The times are after the link and the callback.
     let (earliest, latest) = ((ms(10) + 3 * MS), (ms(10) + 6 * MS));
     assert!(times[1].0 >= earliest && times[1].0 <= latest && times[1].1 == 1, "{times:?}");
     let again = Player::new([recording.clone()]);
@@ -273,4 +276,32 @@ fn failed_writer_thread_reports_the_error_of_the_disk() {
     writer.write(topic, Time::ZERO, Time::ZERO, 0, Vec::new()).unwrap();
     let error = writer.finish().unwrap_err().to_string();
     assert_eq!(error, "failed to write the recording: no space left on device");
+}
+
+#[test]
+fn types_without_a_recorded_definition_are_recorded_with_a_known_one() {
+    let of = |type_name: &str, type_hash: Option<&str>, definition: &str| Topic {
+        type_name: type_name.into(),
+        type_hash: type_hash.map(Into::into),
+        definition: Some(Definition { encoding: "ros2msg".into(), text: definition.into() }),
+        ..topic::<Number>("/n")
+    };
+    let temperature = Temperature::TYPE_NAME;
+    for (recorded, expected) in [
+        (of(temperature, None, ""), Temperature::DEFINITION),
+        (Topic { definition: None, ..of(temperature, None, "") }, Temperature::DEFINITION),
+        (of(temperature, Some(Temperature::TYPE_HASH), ""), Temperature::DEFINITION),
+        // Another version of the type, a definition of its own, and an unknown type.
+        (of(temperature, Some("RIHS01_old"), ""), ""),
+        (of(temperature, None, "float32 t"), "float32 t"),
+        (of(Number::TYPE_NAME, None, ""), Number::DEFINITION),
+        (of("test_msgs/msg/Unknown", None, ""), ""),
+    ] {
+        let player =
+            Player::new([MemoryRecording { topics: vec![recorded.clone()], records: vec![] }]);
+        let (_, _, recording) = replay(&Graph::new(), &player).unwrap();
+        let [topic] = &recording.get().topics[..] else { panic!("one topic") };
+        assert_eq!(topic.definition.as_ref().unwrap().text, expected, "{recorded:?}");
+        assert_eq!(topic.type_hash, recorded.type_hash);
+    }
 }

@@ -3,10 +3,10 @@
 use crate::files::write;
 use crate::support::{Number, Stamped, numbers, replay, topic, types};
 use ringspin_bag::{
-    Bag, Definition, MemoryRecording, MessageTypes, PlayError, Player, ReadOptions, RecordError,
-    Recorder, TimeBase, Topic, WriteOptions, Writer,
+    Bag, Definition, MemoryRecording, MessageTypes, Player, ReadOptions, Recorder, TimeBase, Topic,
+    WriteOptions, Writer,
 };
-use ringspin_executor::{Graph, QoS, Time};
+use ringspin_executor::{ErrorKind, Graph, QoS, Time};
 use ringspin_messages::sensor_msgs::msg::Temperature;
 use ringspin_messages::{RawMessage, RosMessage};
 use ringspin_simulation::Job;
@@ -25,7 +25,7 @@ fn graph_with<M: Send + Sync + 'static>() -> Graph {
 fn a_subscription_of_another_type_is_refused_by_name_and_hash() {
     let player = Player::new([numbers("/n", &[(0, 1)])]);
     let error = player.add_to(&graph_with::<Stamped>(), &types()).unwrap_err();
-    assert!(matches!(error, PlayError::TypeMismatch { .. }));
+    assert_eq!((error.kind(), error.topic()), (ErrorKind::TypeMismatch, Some("/n")));
     assert_eq!(
         error.to_string(),
         "failed to play topic /n: it was recorded with type test_msgs/msg/Number (RIHS01_aa), but \
@@ -63,7 +63,7 @@ fn a_subscription_of_another_version_is_refused_by_the_hash_of_the_recorded_defi
     let play = |definition| {
         let player = Player::new([without_hash(definition)]);
         let types = types().with::<Temperature>();
-        player.add_to(&graph_with::<Temperature>(), &types).map_err(Box::new)
+        player.add_to(&graph_with::<Temperature>(), &types)
     };
     play(Some(("ros2msg", Temperature::DEFINITION))).unwrap();
     // Comments and line ends are not part of the type.
@@ -73,7 +73,7 @@ fn a_subscription_of_another_version_is_refused_by_the_hash_of_the_recorded_defi
     let other = Temperature::DEFINITION.replace("float64 temperature", "float32 temperature");
     assert_ne!(other, Temperature::DEFINITION);
     let error = play(Some(("ros2msg", &other))).unwrap_err();
-    assert!(matches!(*error, PlayError::TypeMismatch { .. }), "{error}");
+    assert_eq!(error.kind(), ErrorKind::TypeMismatch);
     let hash = without_hash(Some(("ros2msg", &other))).topics[0].hash().unwrap();
     let text = error.to_string();
     assert!(text.contains(&format!("with type sensor_msgs/msg/Temperature ({hash})")), "{text}");
@@ -91,11 +91,12 @@ fn two_recorded_versions_of_a_type_are_refused_by_the_hashes_of_their_definition
     let play = |other| {
         let definitions = [Temperature::DEFINITION, other].map(|text| Some(("ros2msg", text)));
         let player = Player::new(definitions.map(without_hash));
-        player.add_to(&Graph::new(), &types()).map_err(Box::new)
+        player.add_to(&Graph::new(), &types())
     };
     play(Temperature::DEFINITION).unwrap();
     let error = play(&other).unwrap_err();
-    assert!(matches!(*error, PlayError::TwoTypes { .. }), "{error}");
+    assert_eq!(error.kind(), ErrorKind::TypeMismatch);
+    assert!(error.to_string().contains(" and with type "), "{error}");
     assert!(error.to_string().contains(Temperature::TYPE_HASH), "{error}");
 }
 
@@ -124,7 +125,7 @@ fn a_subscription_of_a_struct_without_a_ros_type_is_refused() {
         [(graph_with::<u32>(), "u32"), (graph_with::<Number>(), "replay::support::Number")]
     {
         let error = player.add_to(&graph, &MessageTypes::new()).unwrap_err();
-        assert!(matches!(error, PlayError::UnknownType { .. }), "{error}");
+        assert_eq!(error.kind(), ErrorKind::TypeMismatch);
         assert!(error.to_string().contains(&format!("messages of type {rust_type}")), "{error}");
     }
 }
@@ -139,12 +140,13 @@ fn two_recorded_types_of_one_topic_are_refused() {
     };
     let add = |other| {
         let player = Player::new([numbers("/n", &[(0, 1)]), other]).remap("/m", "/n");
-        player.add_to(&Graph::new(), &types()).map(drop).map_err(Box::new)
+        player.add_to(&Graph::new(), &types()).map(drop)
     };
     let (name, hash) = ("test_msgs/msg/Number", "RIHS01_aa");
     for other in [described("test_msgs/msg/Other", None), described(name, Some("RIHS01_old"))] {
         let error = add(other).unwrap_err();
-        assert!(matches!(*error, PlayError::TwoTypes { .. }), "{error}");
+        assert_eq!(error.kind(), ErrorKind::TypeMismatch);
+        assert!(error.to_string().contains(" and with type "), "{error}");
     }
     for other in [described(name, None), described(name, Some(hash))] {
         add(other).unwrap();
@@ -156,7 +158,8 @@ fn topics_in_another_format_than_cdr_are_refused() {
     let mut recording = numbers("/n", &[(0, 1)]);
     recording.topics[0].serialization_format = "protobuf".into();
     let error = Player::new([recording]).add_to(&Graph::new(), &types()).unwrap_err();
-    assert!(matches!(error, PlayError::Format { .. }), "{error}");
+    assert_eq!((error.kind(), error.topic()), (ErrorKind::Unsupported, Some("/n")));
+    assert!(error.to_string().contains("serialized as \"protobuf\", not as \"cdr\""), "{error}");
 }
 
 /// The QoS that a player offers for a topic with recorded offers.
@@ -170,7 +173,7 @@ fn played_qos(offered: Vec<QoS>, change: impl FnOnce(Player) -> Player, topic: &
 
 #[test]
 fn the_strongest_recorded_offers_are_offered_again() {
-    let [short, long] = [3, 7].map(QoS::keep_last);
+    let [short, long, ten] = [3, 7, 10].map(QoS::keep_last);
     let ms = std::time::Duration::from_millis;
     for (offered, expected) in [
         (vec![], QoS::default()),
@@ -180,6 +183,7 @@ fn the_strongest_recorded_offers_are_offered_again() {
         (vec![short.best_effort()], short.best_effort()),
         (vec![short.best_effort(), short], short),
         (vec![short, short.transient_local()], short.transient_local()),
+        (vec![short.transient_local(), long.transient_local()], ten.transient_local()),
         (vec![short.deadline(ms(5)), short.deadline(ms(3)), short], short.deadline(ms(3))),
     ] {
         assert_eq!(played_qos(offered.clone(), |player| player, "/n"), expected, "{offered:?}");
@@ -189,11 +193,25 @@ fn the_strongest_recorded_offers_are_offered_again() {
 #[test]
 fn qos_is_overridden_by_the_name_in_the_graph_and_the_clock_is_reliable() {
     let chosen = QoS::keep_last(2).best_effort();
-    let remapped =
-        |player: Player| player.remap("/n", "/m").qos("/m", chosen).qos("/n", QoS::default());
+    let remapped = |player: Player| player.remap("/n", "/m").qos("/m", chosen);
     assert_eq!(played_qos(vec![], remapped, "/m"), chosen);
     let with_clock = |player: Player| player.clock(std::time::Duration::from_secs(1));
     assert_eq!(played_qos(vec![], with_clock, "/clock"), QoS::clock().reliable());
+}
+
+#[test]
+fn qos_of_a_topic_that_no_recording_has_is_an_error() {
+    let add = |change: fn(Player) -> Player| {
+        change(Player::new([numbers("/n", &[(0, 1)])])).add_to(&Graph::new(), &types()).map(drop)
+    };
+    let error = add(|player| player.remap("/n", "/m").qos("/n", QoS::default())).unwrap_err();
+    assert_eq!((error.kind(), error.topic()), (ErrorKind::NotFound, Some("/n")));
+    let text = "failed to set the QoS of topic /n: it is not played; use its name in the graph, \
+        one of /m";
+    assert_eq!(error.to_string(), text);
+    // One file of overrides serves replays of other topics, and the clock.
+    add(|player| player.exclude(["/n"]).qos("/n", QoS::default())).unwrap();
+    add(|p| p.clock(std::time::Duration::from_secs(1)).qos("clock", QoS::default())).unwrap();
 }
 
 #[test]
@@ -225,11 +243,13 @@ fn a_chosen_topic_that_cannot_be_recorded_is_refused() {
     let (sink, _) = MemoryRecording::sink();
     let recorder = Recorder::new(sink).topics(["/m"]);
     let error = recorder.add_to(&graph_with::<Number>(), &types()).unwrap_err();
-    assert!(matches!(error, RecordError::UnknownTopic { .. }), "{error}");
+    assert_eq!((error.kind(), error.topic()), (ErrorKind::NotFound, Some("/m")));
+    assert!(error.to_string().contains("no node publishes it or subscribes to it"), "{error}");
     let (sink, _) = MemoryRecording::sink();
     let recorder = Recorder::new(sink).topics(["n"]);
     let error = recorder.add_to(&graph_with::<u32>(), &types()).unwrap_err();
-    assert!(matches!(error, RecordError::UnknownType { .. }), "{error}");
+    assert_eq!((error.kind(), error.topic()), (ErrorKind::TypeMismatch, Some("/n")));
+    assert!(error.to_string().contains("its messages of type u32 are no known"), "{error}");
     // One that is not chosen is left out, and named.
     let (sink, _) = MemoryRecording::sink();
     let recorder = Recorder::new(sink).add_to(&graph_with::<u32>(), &types()).unwrap();

@@ -73,7 +73,7 @@ fn ringspin() -> Result<(), BoxError> {
     Ok(())
 }
 
-/// A node whose messages are never read; equivalent to a task that waits for them.
+/// A node with messages that are never read; equivalent to a task that waits for them.
 fn r2r_node(name: &str, topics: impl IntoIterator<Item = String>) -> Result<r2r::Node, BoxError> {
     let mut node = r2r::Node::create(r2r::Context::create()?, name, "")?;
     for topic in topics {
@@ -108,7 +108,7 @@ fn look_at(child: &mut Child) -> Result<Value, BoxError> {
     Ok(json!({
         "CPU %": per_second(after.busy_ns, before.busy_ns) / 1e7,
         "of which Fast DDS's threads": per_second(after.dds_busy_ns, before.dds_busy_ns) / 1e7,
-        "wake-ups a second of its own threads": per_second(after.waits, before.waits),
+        "wake-ups a second of the contender's threads": per_second(after.waits, before.waits),
         "of Fast DDS's": per_second(after.dds_waits, before.dds_waits),
         "threads of its own": after.own,
     }))

@@ -1,5 +1,5 @@
-//! Benchmarks of ringspin and other clients over a real ROS 2. Each contender is a process of its
-//! own, and they take turns, so that other load on the machine affects all of them.
+//! Benchmarks of ringspin and other clients over a real ROS 2. Each contender is a separate
+//! process, and they take turns, so that other load on the machine affects all of them.
 //!
 //! ```text
 //! eval "$(scripts/ros2-env)"

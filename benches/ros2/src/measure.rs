@@ -90,7 +90,7 @@ const COLUMNS: [&str; 10] = [
     "CPU %",
     "ticks a second",
     "of which Fast DDS's threads",
-    "wake-ups a second of its own threads",
+    "wake-ups a second of the contender's threads",
     "of Fast DDS's",
     "threads of its own",
 ];

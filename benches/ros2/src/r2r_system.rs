@@ -191,7 +191,7 @@ impl System {
             Kind::Command { input } => {
                 let collector = self.collector.clone();
                 self.on(input, 10, move |sample, _| {
-                    collector.sample_arrived(name, &sample, now_ns());
+                    collector.sample_arrived(&sample);
                 })
             }
         }

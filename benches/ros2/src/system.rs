@@ -46,6 +46,6 @@ pub(crate) fn run(name: &str) -> Result<(), BoxError> {
     };
     let options = RunOptions { middleware, ..RunOptions::new(mode, Work::crunching(N), DURATION) };
     let report = run_ours(&options, &Arc::new(Collector::new()))?;
-    println!("{}", figures(&report.kpis.sample_to_start, report.cpu_percent));
+    println!("{}", figures(&report.kpis.sample_to_start, report.turn.cpu_percent));
     Ok(())
 }

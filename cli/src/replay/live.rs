@@ -11,7 +11,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// The time for what the last messages cause, unless it is chosen.
+/// The time for the effects of the last messages, by default.
 const SETTLE: Duration = Duration::from_secs(1);
 
 /// How often the progress is drawn.
@@ -38,7 +38,7 @@ impl Invocation<'_> {
         let types = self.types.tables().fold(Types::installed(), Types::with_table);
         let ros2 = Ros2::builder().traffic(traffic).types(types).connect().map_err(unusable)?;
         for topic in topics {
-            let remapped = replay.remap.iter().find(|(from, _)| *from == topic.name);
+            let remapped = replay.selection.remap.iter().find(|(from, _)| *from == topic.name);
             let name = remapped.map_or(&topic.name, |(_, to)| to);
             let hash = topic.hash();
             ros2.carry_raw(name, &topic.type_name, hash.as_deref()).map_err(unusable)?;
@@ -66,11 +66,16 @@ impl Invocation<'_> {
         file.build(self.registry).map_err(unusable)?(graph).map_err(unusable)?;
         let settle = replay.settle.unwrap_or(SETTLE);
         let player = player.clone().stop_at_end(executor.stop_handle(), settle);
-        let player = player.add_to(graph, &self.types).map_err(unusable)?;
-        let recordings = Recordings::new(replay).map_err(unusable)?;
-        let recorder = recorder(replay, &recordings, (graph, &self.types), &player);
+        let player = player.add_to(graph, self.types).map_err(unusable)?;
+        let recordings = Recordings::new(replay, true).map_err(unusable)?;
+        let recorder = recorder(replay, &recordings, (graph, self.types), &player);
         let recorder = recorder.map_err(unusable)?;
         let handles = Handles { player, recorder };
+        if replay.start_paused {
+            eprintln!("paused: press Enter to start");
+            // The end of the input starts it as well.
+            std::io::stdin().read_line(&mut String::new())?;
+        }
         executor.stop_on_ctrl_c().map_err(unusable)?;
         executor.freeze().map_err(unusable)?;
         let start = executor.now();

@@ -8,7 +8,11 @@ use ringspin_ringbuf::Counter;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tempfile::TempDir;
+
+/// The time after which messages of a live recording are on the disk, if others follow.
+pub(crate) const FLUSHED_EVERY: Duration = Duration::from_secs(1);
 
 /// The targets of the runs of a replay.
 pub(super) struct Recordings {
@@ -20,21 +24,23 @@ pub(super) struct Recordings {
     folder: TempDir,
     /// The number of runs so far.
     runs: Counter,
+    is_live: bool,
 }
 
 /// The target of one run.
 pub(super) struct Recording {
     path: PathBuf,
     is_first: bool,
+    is_live: bool,
 }
 
 impl Recordings {
-    pub(super) fn new(replay: &Replay) -> io::Result<Self> {
+    pub(super) fn new(replay: &Replay, is_live: bool) -> io::Result<Self> {
         let folder = tempfile::Builder::new().prefix("ringspin-replay-").tempdir()?;
         let compared = replay.verify.then(|| folder.path().join("first"));
         let (has_first, runs) = (replay.recording_of_first.is_some(), Counter::default());
         let first = replay.recording_of_first.clone().or(replay.record.clone()).or(compared);
-        Ok(Self { first, has_first, folder, runs })
+        Ok(Self { first, has_first, folder, runs, is_live })
     }
 
     /// The recording of the first run; the folder is that of no recording if there is none.
@@ -53,7 +59,7 @@ impl Recordings {
             true => first.clone(),
             false => self.folder.path().join(run.to_string()).join(name),
         };
-        Some(Recording { path, is_first })
+        Some(Recording { path, is_first, is_live: self.is_live })
     }
 
     /// Compares a complete recording with the first one, byte for byte, and removes it.
@@ -88,8 +94,12 @@ impl Recording {
         if let Some(folder) = self.path.parent().filter(|_| !self.is_first) {
             fs::create_dir_all(folder)?;
         }
-        let compression = replay.compression.map(Into::into);
-        Ok(Writer::create(&self.path, WriteOptions { compression })?)
+        let options = WriteOptions { compression: replay.compression };
+        let writer = Writer::create(&self.path, options)?;
+        Ok(match self.is_live {
+            true => writer.flush_every(FLUSHED_EVERY),
+            false => writer,
+        })
     }
 }
 
@@ -118,21 +128,15 @@ fn are_equal(left: &Path, right: &Path) -> io::Result<bool> {
 
 /// Whether two files have the same bytes; memory is that of two small buffers.
 fn have_equal_bytes(left: &Path, right: &Path) -> io::Result<bool> {
-    use io::BufRead;
-    let open =
-        |path| Ok::<_, io::Error>(io::BufReader::with_capacity(1 << 16, fs::File::open(path)?));
+    use io::Read;
+    let open = |path| Ok::<_, io::Error>(io::BufReader::new(fs::File::open(path)?).bytes());
     let (mut left, mut right) = (open(left)?, open(right)?);
     loop {
-        let (ours, theirs) = (left.fill_buf()?, right.fill_buf()?);
-        let length = ours.len().min(theirs.len());
-        if length == 0 {
-            return Ok(ours.len() == theirs.len());
+        match (left.next().transpose()?, right.next().transpose()?) {
+            (None, None) => return Ok(true),
+            (ours, theirs) if ours != theirs => return Ok(false),
+            _ => {}
         }
-        if ours[..length] != theirs[..length] {
-            return Ok(false);
-        }
-        left.consume(length);
-        right.consume(length);
     }
 }
 
@@ -148,4 +152,30 @@ fn difference(left: &Path, right: &Path) -> Result<String, BoxError> {
     )?;
     let order = || "the messages are equal, in another order, or with another QoS".into();
     Ok(found.map_or_else(order, |difference| difference.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ringspin_bag::Topic;
+    use ringspin_executor::{QoS, Time};
+    use ringspin_messages::std_msgs::msg::UInt8;
+
+    #[test]
+    fn killed_live_replay_has_recorded_all_but_the_last_second() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.mcap");
+        let replay = Replay { record: Some(path.clone()), ..Replay::default() };
+        let recordings = Recordings::new(&replay, true).unwrap();
+        let mut writer = recordings.next().unwrap().create(&replay).unwrap();
+        let topic = writer.add_topic(&Topic::of::<UInt8>("/n", QoS::default())).unwrap();
+        for n in 0..10 {
+            let time = Time::from_secs(100) + Duration::from_millis(400 * n);
+            writer.write(topic, time, time, 0, &[0, 1, 0, 0, 7]).unwrap();
+        }
+        let read = Bag::open(&path).unwrap().read(&ReadOptions::default()).unwrap();
+        // A process that is killed does not drop its writer.
+        std::mem::forget(writer);
+        assert_eq!(read.map_while(Result::ok).count(), 10);
+    }
 }

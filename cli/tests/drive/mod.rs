@@ -62,7 +62,7 @@ impl Drive {
         String::from_utf8(output).unwrap().replace(&folder, "$")
     }
 
-    /// Runs a command line, in which `$` is the folder, which it is in what is printed, too.
+    /// Runs a command line, in which `$` is the folder, as in the output.
     #[allow(dead_code, reason = "not every test uses it")]
     pub(crate) fn run(&self, line: &str) -> (u8, String, String) {
         let words = ["program".to_owned()].into_iter().chain(self.words(line));
@@ -104,6 +104,18 @@ fn limit(graph: &Graph, place: &NodeConfig) -> Result<(), BoxError> {
     Ok(())
 }
 
+/// Ends the run with exit code 7 at its fourth message.
+fn fourth(graph: &Graph, place: &NodeConfig) -> Result<(), BoxError> {
+    let node = place.create_node(graph, 0)?;
+    node.create_subscription("number", QoS::default(), |count, _: &Message<Int32>, cx| {
+        *count += 1;
+        if *count == 4 {
+            cx.exit(7);
+        }
+    })?;
+    Ok(())
+}
+
 /// Has another type than the recording for its topic.
 fn other(graph: &Graph, place: &NodeConfig) -> Result<(), BoxError> {
     let node = place.create_node(graph, ())?;
@@ -133,6 +145,7 @@ pub(crate) fn program(has_all: bool) -> Program {
     if has_all {
         registry = registry
             .node("limit", limit)
+            .node("fourth", fourth)
             .node("other", other)
             .node("leaks", leaks)
             .node("process", process)

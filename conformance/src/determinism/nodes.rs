@@ -46,7 +46,7 @@ struct State {
 
 impl Drop for State {
     fn drop(&mut self) {
-        let _ = self.end.send((self.node, self.hash)); // the receiver is gone after a failure
+        let _ = self.end.send((self.node, self.hash)); // the receiver is dropped after a failure
     }
 }
 

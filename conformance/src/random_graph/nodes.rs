@@ -9,9 +9,9 @@ use super::spec::{
     Subscriber, SubscriberForm, To, TopicSpec,
 };
 use ringspin_executor::{
-    Accumulate, ApproximateTime, BoxError, Context, CreateSubscriptionError, ExactTime,
-    FailurePolicy, Graph, GuardCondition, Input as JoinInput, Latest, Message, Node, Publisher,
-    QoS, Responder, Service, SubscriptionEvents, Time, Timer, Trigger, Verdict,
+    ApproximateTime, BoxError, Context, ExactTime, FailurePolicy, Graph, GuardCondition,
+    Input as JoinInput, Latest, Message, Node, Publisher, QoS, Responder, Result, Service,
+    SubscriptionEvents, Time, Timer, Trigger, Verdict,
 };
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -25,7 +25,7 @@ impl<F> OnCall for F where
 }
 
 /// Creates a subscription.
-type Creation = Box<dyn FnOnce() -> Result<(), CreateSubscriptionError> + Send>;
+type Creation = Box<dyn FnOnce() -> Result<()> + Send>;
 
 /// A graph under construction.
 pub(super) struct GraphBuilder {
@@ -354,15 +354,6 @@ impl GraphBuilder {
             JoinPolicy::Approximate => join!(ApproximateTime::new(join.depth)),
             JoinPolicy::LatestOfAll => join!(Latest::new(Trigger::All)),
             JoinPolicy::LatestOfAny => join!(Latest::new(Trigger::Any).holding()),
-            JoinPolicy::Accumulate => node.create_synchronized_subscription(
-                inputs,
-                Accumulate::new(join.depth).until(Trigger::All),
-                move |state: &mut State, (a, b), cx: &mut Context<'_>| {
-                    let sum = a.iter().chain(b.iter());
-                    let sum = sum.fold(Sample::at(cx.now()), |sum, sample| sum.and(sample));
-                    on_pair(state, &sum, &sum, cx)
-                },
-            )?,
         };
         Ok(())
     }
@@ -436,7 +427,7 @@ impl GraphBuilder {
         }))
     }
 
-    /// Creates a node whose timers create the late subscriptions.
+    /// Creates a node with timers that create the late subscriptions.
     fn create_late_subscriptions(&mut self) -> Result<(), BoxError> {
         if self.late.is_empty() {
             return Ok(());

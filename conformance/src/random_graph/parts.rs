@@ -61,7 +61,7 @@ impl Parts {
         }
     }
 
-    /// From now on `builder` creates parts.
+    /// Lets `builder` create parts from now on.
     pub(super) fn start(&self, builder: GraphBuilder) {
         lock(&self.existing).resize_with(builder.spec.parts.len(), || None);
         *lock(&self.builder) = Some(builder);

@@ -34,7 +34,7 @@ pub(super) struct LoopSpec {
     pub(super) priority: u8,
 }
 
-/// The behaviour of a node whose callback fails.
+/// The behaviour of a node after its callback failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     NeverFails,
@@ -109,7 +109,6 @@ pub(super) enum JoinPolicy {
     Approximate,
     LatestOfAll,
     LatestOfAny,
-    Accumulate,
 }
 
 /// The start of a chain of events.
@@ -170,12 +169,12 @@ pub(super) struct InputSpec {
 /// A part that callbacks create and destroy while the graph runs.
 #[derive(Debug)]
 pub(super) struct PartSpec {
-    /// Whether its entities belong to a node of its own.
+    /// Whether its entities belong to a separate node.
     pub(super) is_node: bool,
     /// Subscriptions, each with its channel.
     pub(super) subscribers: Vec<(usize, Subscriber)>,
     pub(super) sources: Vec<Source>,
-    /// The channel of a service whose server exists from the start.
+    /// The channel of a service with a server that exists from the start.
     pub(super) server: Option<usize>,
 }
 
@@ -193,7 +192,7 @@ pub(super) struct SpecGenerator<'a> {
 }
 
 impl Spec {
-    /// Generates the graph of `random`, whose sources are active up to `horizon`.
+    /// Generates the graph of `random`, with sources that are active up to `horizon`.
     pub(super) fn draw(random: &mut RandomSource, horizon: Duration) -> Self {
         let spec = Self::default();
         let mut generator = SpecGenerator { spec, random, emitters: Vec::new(), horizon };
@@ -268,7 +267,7 @@ impl SpecGenerator<'_> {
                 self.emitters.push(emits);
             }
         }
-        // At least one timer repeats.
+        // Adds a timer that repeats, so that there is at least one.
         let emits = self.emits();
         let period = Duration::from_micros(self.random.pick(&PERIODS));
         self.spec.sources.push(Source { in_loop: 0, period, kind: Is::Timer, emits });
@@ -385,7 +384,6 @@ impl SpecGenerator<'_> {
             (Is::Approximate, "approximate time"),
             (Is::LatestOfAll, "latest of all"),
             (Is::LatestOfAny, "latest of any"),
-            (Is::Accumulate, "accumulate"),
         ];
         let (policy, feature) = self.random.pick(&policies);
         self.has(feature);

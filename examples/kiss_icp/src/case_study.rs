@@ -1,5 +1,6 @@
 //! The case study: many replays of one drive, live with too little time and deterministic.
 
+use crate::drive::POINTS;
 use crate::odometry::Config;
 use crate::replay::{self, Replay, Trajectory};
 use ringspin::{BoxError, DigestHasher};
@@ -29,15 +30,15 @@ pub fn repeat(
     name: &str,
     config: Config,
     replay: Replay,
-    runs: usize,
+    runs: u32,
 ) -> Result<Vec<Run>, BoxError> {
-    let run = |number: usize| {
+    let run = |number: u32| {
         // The name of the file is part of a recording.
         let folder = folder.join(format!("{name}_{number}"));
         fs::create_dir(&folder)?;
         let output = folder.join("poses.mcap");
         let start = Instant::now();
-        let trajectory = replay::run(drive, &output, config, replay)?;
+        let trajectory = replay::run(drive, POINTS, &output, config, replay)?;
         let elapsed = start.elapsed();
         let digest = DigestHasher::of(&fs::read(output)?);
         println!(

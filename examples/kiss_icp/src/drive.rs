@@ -2,10 +2,10 @@
 
 use crate::point_cloud::{to_message, to_odometry};
 use crate::street::{Scan, Street};
-use ringspin::bag::{Definition, Topic, TopicId, WriteOptions, Writer};
+use ringspin::bag::{Topic, WriteOptions, Writer};
 use ringspin::messages::builtin_interfaces::msg::Time as Stamp;
+use ringspin::messages::cdr;
 use ringspin::messages::std_msgs::msg::Header;
-use ringspin::messages::{RosMessage, cdr};
 use ringspin::messages::{nav_msgs::msg::Odometry, sensor_msgs::msg::PointCloud2};
 use ringspin::{BoxError, QoS, Time};
 use std::path::Path;
@@ -24,8 +24,8 @@ const START: Time = Time::from_secs(1_700_000_000);
 /// If there is a recording of this name, or it cannot be written.
 pub fn write(path: &Path, seed: u64, scans: usize) -> Result<(), BoxError> {
     let mut writer = Writer::create(path, WriteOptions::default())?;
-    let points = add_topic::<PointCloud2>(&mut writer, POINTS, QoS::sensor_data())?;
-    let truth = add_topic::<Odometry>(&mut writer, GROUND_TRUTH, QoS::default())?;
+    let points = writer.add_topic(&Topic::of::<PointCloud2>(POINTS, QoS::sensor_data()))?;
+    let truth = writer.add_topic(&Topic::of::<Odometry>(GROUND_TRUTH, QoS::default()))?;
     for (number, scan) in Street::new(seed).take(scans).enumerate() {
         let Scan { time_s, pose, points: scanned } = scan;
         let time = START + std::time::Duration::from_millis((time_s * 1000.0).round() as u64);
@@ -37,20 +37,4 @@ pub fn write(path: &Path, seed: u64, scans: usize) -> Result<(), BoxError> {
         writer.write(points, time, time, sequence, &scan)?;
     }
     Ok(writer.finish()?)
-}
-
-fn add_topic<M: RosMessage>(
-    writer: &mut Writer,
-    name: &str,
-    qos: QoS,
-) -> Result<TopicId, BoxError> {
-    let definition = Definition { encoding: "ros2msg".into(), text: M::DEFINITION.into() };
-    Ok(writer.add_topic(&Topic {
-        name: name.into(),
-        type_name: M::TYPE_NAME.into(),
-        type_hash: Some(M::TYPE_HASH.into()),
-        definition: Some(definition),
-        serialization_format: "cdr".into(),
-        offered_qos: vec![qos],
-    })?)
 }

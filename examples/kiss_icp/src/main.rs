@@ -5,12 +5,14 @@
 use clap::{Parser, Subcommand};
 use ringspin::BoxError;
 use ringspin_kiss_icp::case_study::{self, Summary};
+use ringspin_kiss_icp::drive::POINTS;
 use ringspin_kiss_icp::odometry::Config;
 use ringspin_kiss_icp::replay::{self, Replay};
 use ringspin_kiss_icp::{drive, plot};
 use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 /// The seed of the drive.
 const SEED: u64 = 2;
@@ -39,68 +41,95 @@ enum Command {
         #[arg(long, default_value_t = SEED)]
         seed: u64,
     },
-    /// Replays a recording through the odometry node and records the poses
+    /// Replays a recording through the odometry node, records the poses, and reports as JSON
     Replay {
-        /// The recording of the drive
+        /// The recording; its exact poses on `/ground_truth`, if it has any, give the error
         input: PathBuf,
         /// The recording to write
         #[arg(long)]
         record: PathBuf,
-        /// Live, at this multiple of the recorded speed; deterministic if it is not given
-        #[arg(long, value_name = "RATE")]
-        live: Option<f64>,
-        /// Prints the report as JSON
-        #[arg(long)]
-        json: bool,
+        /// The recorded topic of the scans
+        #[arg(long, default_value = POINTS)]
+        points: String,
+        #[command(flatten)]
+        parameters: Parameters,
     },
     /// Runs the odometry node over ROS 2 until ctrl-c, in the mode of `RINGSPIN_MODE`
     #[cfg(feature = "ros2")]
-    Node,
+    Node(Parameters),
     /// Replays a drive many times, live with too little time and deterministic, and draws that
     Case {
         /// The folder for recordings and the picture; an earlier case there is replaced
         #[arg(long, default_value = "target/odometry")]
         folder: PathBuf,
         /// The number of replays in each mode
-        #[arg(long, default_value_t = 10)]
-        runs: usize,
+        #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+        runs: u32,
         /// The live speed as a multiple of the recorded one
         #[arg(long, default_value_t = 4.0)]
         rate: f64,
     },
 }
 
-fn main() -> Result<(), BoxError> {
-    let config = Config::for_range(RANGE_M);
-    match Cli::parse().command {
-        Command::Generate { path, scans, seed } => drive::write(&path, seed, scans),
-        Command::Replay { input, record, live, json } => {
-            let replay = live.map_or(Replay::Deterministic, Replay::Live);
-            let trajectory = replay::run(&input, &record, config, replay)?;
-            let (scans, ape_rmse_m) = (trajectory.positions.len(), trajectory.ape_rmse_m());
-            if json {
-                let Config { range_max_m, range_min_m, deskew, .. } = config;
-                let parameters = json!({
-                    "range_max_m": range_max_m, "range_min_m": range_min_m, "deskew": deskew,
-                });
-                let report =
-                    json!({ "scans": scans, "ape_rmse_m": ape_rmse_m, "parameters": parameters });
-                println!("{report:#}");
-            } else {
-                println!("{scans} scans, APE RMSE {ape_rmse_m:.4} m");
-            }
-            Ok(())
-        }
-        #[cfg(feature = "ros2")]
-        Command::Node => over_ros2(config),
-        Command::Case { folder, runs, rate } => case(&folder, config, runs, rate),
+/// Parameters of the odometry.
+#[derive(clap::Args)]
+struct Parameters {
+    /// The range of points that are used, in metres; voxels are a hundredth of it
+    #[arg(long, value_name = "METRES", default_value_t = RANGE_M, value_parser = metres)]
+    range: f64,
+    /// Take the points of a scan as measured at one time
+    #[arg(long)]
+    no_deskew: bool,
+}
+
+impl Parameters {
+    fn config(&self) -> Config {
+        Config { deskew: !self.no_deskew, ..Config::for_range(self.range) }
     }
 }
 
-fn case(folder: &Path, config: Config, runs: usize, rate: f64) -> Result<(), BoxError> {
-    if runs == 0 {
-        return Err("failed to run the case: `--runs` is 0; at least one run is required".into());
+fn metres(text: &str) -> Result<f64, String> {
+    let range = text.parse().ok().filter(|range: &f64| range.is_finite() && *range > 0.0);
+    range.ok_or_else(|| "write a positive number of metres, as 50".into())
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
     }
+}
+
+fn run(command: Command) -> Result<(), BoxError> {
+    match command {
+        Command::Generate { path, scans, seed } => drive::write(&path, seed, scans),
+        Command::Replay { input, record, points, parameters } => {
+            let config = parameters.config();
+            let replay = Replay::Deterministic;
+            let trajectory = replay::run(&input, &points, &record, config, replay)?;
+            let Config { range_max_m, range_min_m, deskew, .. } = config;
+            let report = json!({
+                "scans": trajectory.scans,
+                "ape_rmse_m": trajectory.ape_rmse_m(),
+                "parameters": {
+                    "range_max_m": range_max_m, "range_min_m": range_min_m, "deskew": deskew,
+                },
+            });
+            println!("{report:#}");
+            Ok(())
+        }
+        #[cfg(feature = "ros2")]
+        Command::Node(parameters) => over_ros2(parameters.config()),
+        Command::Case { folder, runs, rate } => {
+            case(&folder, Config::for_range(RANGE_M), runs, rate)
+        }
+    }
+}
+
+fn case(folder: &Path, config: Config, runs: u32, rate: f64) -> Result<(), BoxError> {
     let drive = folder.join("drive");
     if !drive.exists() {
         fs::create_dir_all(folder)?;

@@ -80,16 +80,6 @@ impl Odometry {
         }
     }
 
-    /// The pose of the sensor at the end of the last scan.
-    pub fn pose(&self) -> Pose {
-        self.pose
-    }
-
-    /// The local map's points, in the frame of the first scan.
-    pub fn map(&self) -> &VoxelMap {
-        &self.map
-    }
-
     /// Registers a scan and returns the pose of the sensor at its end.
     pub fn register(&mut self, scan: &[ScanPoint]) -> Pose {
         let points = self.preprocess(scan);
@@ -222,7 +212,7 @@ mod tests {
         let mut odometry = Odometry::new(config);
         let at = |x: f64| ScanPoint { point: Vector::new(x, 0.0, 0.0), time_s: 0.0 };
         odometry.register(&[at(1.9), at(2.1), at(9.9), at(10.1)]);
-        let points: Vec<_> = odometry.map().points().map(|point| point.0[0]).collect();
+        let points: Vec<_> = odometry.map.points().map(|point| point.0[0]).collect();
         assert_eq!(points, [2.1, 9.9]);
     }
 
@@ -248,7 +238,7 @@ mod tests {
         for scan in Street::new(2).take(2) {
             odometry.register(&scan.points);
         }
-        let before = odometry.pose() * odometry.delta;
+        let before = odometry.pose * odometry.delta;
         let moved = odometry.register(&[]).position - before.position;
         assert!(moved.length() < 1e-12, "{moved:?}");
     }

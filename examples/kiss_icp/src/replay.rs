@@ -1,6 +1,6 @@
 //! A replay of a recording: player, odometry node, recorder.
 
-use crate::drive::GROUND_TRUTH;
+use crate::drive::{GROUND_TRUTH, POINTS};
 use crate::geometry::Vector;
 use crate::node::{self, ODOMETRY};
 use crate::odometry::Config;
@@ -20,22 +20,25 @@ const GRACE: Duration = Duration::from_secs(2);
 pub enum Replay {
     /// Simulated time: the recording waits for the nodes.
     Deterministic,
-    /// Wall time, faster than recorded by this factor: the nodes lose what they are too slow for.
+    /// Wall time, faster than recorded by this factor: slow nodes lose messages.
     Live(f64),
 }
 
 /// The trajectory of a replay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trajectory {
-    /// Estimated and exact position at the end of each registered scan.
+    /// The number of registered scans.
+    pub scans: usize,
+    /// Estimated and exact position at the end of each; empty without exact poses.
     pub positions: Vec<(Vector, Vector)>,
 }
 
 impl Trajectory {
-    /// Reads a recorded trajectory: `/odometry`, and `/ground_truth` at the same stamps.
+    /// Reads a recorded trajectory: `/odometry`, and `/ground_truth` at the same stamps, if the
+    /// recording has it.
     ///
     /// # Errors
-    /// If the recording cannot be read, or has an estimate without an exact pose.
+    /// If the recording cannot be read, or has exact poses, but not for each estimate.
     pub fn read(path: &Path) -> Result<Self, BoxError> {
         let bag = Bag::open(path)?;
         let read = |topic: &str| -> Result<Vec<Odometry>, BoxError> {
@@ -45,6 +48,11 @@ impl Trajectory {
             bag.read(&options)?.map(|record| Ok(cdr::from_bytes(&record?.data)?)).collect()
         };
         let stamp = |pose: &Odometry| pose.header.stamp.to_time();
+        let estimates = read(ODOMETRY)?;
+        let scans = estimates.len();
+        if bag.topic(GROUND_TRUTH).is_none() {
+            return Ok(Self { scans, positions: Vec::new() });
+        }
         let truth = read(GROUND_TRUTH)?;
         let pair = |estimate: &Odometry| {
             let time = stamp(estimate);
@@ -53,12 +61,12 @@ impl Trajectory {
                 found.map_err(|_| format!("{}: no exact pose at {time}", path.display()))?;
             Ok((position(estimate), position(&truth[exact])))
         };
-        let positions = read(ODOMETRY)?.iter().map(pair).collect::<Result<_, BoxError>>()?;
-        Ok(Self { positions })
+        let positions = estimates.iter().map(pair).collect::<Result<_, BoxError>>()?;
+        Ok(Self { scans, positions })
     }
 
-    /// The root mean square of the absolute position error (APE) in metres. Both trajectories start
-    /// in the same frame, so they are not aligned.
+    /// The root mean square of the absolute position error (APE) in metres; NaN without exact
+    /// poses. Both trajectories start in the same frame, so they are not aligned.
     pub fn ape_rmse_m(&self) -> f64 {
         let squares =
             self.positions.iter().map(|(estimate, exact)| (*estimate - *exact).length_squared());
@@ -66,20 +74,21 @@ impl Trajectory {
     }
 }
 
-/// Replays the drive `input` through the odometry node and records estimated and exact poses as
-/// `output`.
+/// Replays the scans of `input`, recorded as `points`, through the odometry node, and records
+/// estimated and, if there are any, exact poses as `output`.
 ///
 /// # Errors
-/// If a recording cannot be read or written, or a callback fails.
+/// If `input` has no such topic, a recording cannot be read or written, or a callback fails.
 pub fn run(
     input: &Path,
+    points: &str,
     output: &Path,
     config: Config,
     replay: Replay,
 ) -> Result<Trajectory, BoxError> {
     let bag = Arc::new(Bag::open(input)?);
     let types = MessageTypes::new().with::<PointCloud2>().with::<Odometry>();
-    let player = Player::new([bag]);
+    let player = Player::new([bag]).remap(points, POINTS);
     match replay {
         Replay::Deterministic => {
             let job = Job::new(|graph| build(graph, &player, &types, config, output));
@@ -108,7 +117,9 @@ fn build(
     node::create(graph, config)?;
     let player = player.add_to(graph, types)?;
     let recorder = Recorder::new(Writer::create(output, Default::default())?);
-    let recorder = recorder.topics([ODOMETRY, GROUND_TRUTH]).raw_topics(player.raw_topics());
+    let raw = player.raw_topics();
+    let truth = raw.iter().map(|topic| &*topic.name).find(|name| *name == GROUND_TRUTH);
+    let recorder = recorder.topics([ODOMETRY].into_iter().chain(truth)).raw_topics(raw.clone());
     Ok(recorder.add_to(graph, types)?)
 }
 
@@ -119,7 +130,8 @@ mod tests {
     #[test]
     fn error_is_the_root_mean_square_of_distances() {
         let (origin, three_four) = (Vector::default(), Vector::new(3.0, 0.0, -4.0));
-        let trajectory = Trajectory { positions: vec![(origin, origin), (three_four, origin)] };
+        let positions = vec![(origin, origin), (three_four, origin)];
+        let trajectory = Trajectory { scans: 2, positions };
         assert_eq!(trajectory.ape_rmse_m(), 12.5f64.sqrt());
     }
 }

@@ -30,7 +30,7 @@ const SPEED_M_S: f64 = 6.0;
 const SWAY_RAD: f64 = 0.01;
 const SWAY_RAD_S: (f64, f64) = (7.0, 9.0);
 
-/// The middle of the street: lengths in metres and curvatures in 1/m. It goes on straight.
+/// The middle of the street: lengths in metres and curvatures in 1/m. It continues straight.
 const CURVES: [(f64, f64); 5] =
     [(25.0, 0.0), (30.0, 0.04), (12.0, 0.0), (40.0, -0.035), (10.0, 0.0)];
 /// The greatest angle between a facade and the street, in radians.
@@ -38,7 +38,7 @@ const FACADE_YAW_RAD: f64 = 0.8;
 /// The distances along the street between which there are facades, in metres.
 const FACADES_M: (f64, f64) = (-70.0, 190.0);
 
-/// A box that stands on the ground, in a frame of its own.
+/// A box that stands on the ground, in a local frame.
 struct Block {
     center: Vector,
     inverse: Rotation,

@@ -67,7 +67,7 @@ impl VoxelMap {
         }
     }
 
-    /// Removes the cells whose first point is at least `distance_m` away from `center`.
+    /// Removes the cells with a first point at least `distance_m` away from `center`.
     pub fn remove_far(&mut self, center: Vector, distance_m: f64) {
         let far = distance_m * distance_m;
         self.cells.retain(|_, points| (points[0] - center).length_squared() < far);

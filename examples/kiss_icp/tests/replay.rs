@@ -1,7 +1,8 @@
 //! Replays of a short drive.
 
 use ringspin::DigestHasher;
-use ringspin_kiss_icp::drive;
+use ringspin::bag::{Bag, WriteOptions, Writer};
+use ringspin_kiss_icp::drive::{self, POINTS};
 use ringspin_kiss_icp::odometry::Config;
 use ringspin_kiss_icp::replay::{self, Replay, Trajectory};
 use std::fs;
@@ -19,7 +20,8 @@ fn digest(path: &Path) -> u64 {
 fn replay_in(folder: &Path, name: &str, replay: Replay) -> (Trajectory, Vec<u8>) {
     let output = folder.join(name).with_extension("mcap");
     let config = Config::for_range(100.0);
-    let trajectory = replay::run(&folder.join("drive.mcap"), &output, config, replay).unwrap();
+    let trajectory =
+        replay::run(&folder.join("drive.mcap"), POINTS, &output, config, replay).unwrap();
     (trajectory, fs::read(output).unwrap())
 }
 
@@ -38,6 +40,35 @@ fn ten_deterministic_replays_write_equal_recordings() {
         assert!(recording == first, "recording {number} differs from the first");
     }
     assert_eq!(format!("{:016x}", DigestHasher::of(&first)), format!("{POSES:016x}"), "the poses");
+}
+
+#[test]
+fn recordings_without_exact_poses_and_with_another_topic_of_scans_are_replayed() {
+    let folder = tempfile::tempdir().unwrap();
+    let [drive, input, output] =
+        ["drive.mcap", "input.mcap", "output.mcap"].map(|name| folder.path().join(name));
+    drive::write(&drive, 2, 3).unwrap();
+    let mut writer = Writer::create(&input, WriteOptions::default()).unwrap();
+    let bag = Bag::open(&drive).unwrap();
+    let scans = bag.topic(POINTS).unwrap();
+    let mut topic = bag.topics()[scans.0].clone();
+    topic.name = "/velodyne_points".into();
+    let topic = writer.add_topic(&topic).unwrap();
+    for scan in bag.read(&Default::default()).unwrap().map(Result::unwrap) {
+        if scan.topic == scans {
+            writer.write(topic, scan.log_time, scan.publish_time, 0, &scan.data).unwrap();
+        }
+    }
+    writer.finish().unwrap();
+    let replay = |points| {
+        let config = Config::for_range(100.0);
+        replay::run(&input, points, &output, config, Replay::Deterministic)
+    };
+    let error = replay(POINTS).unwrap_err().to_string();
+    assert!(error.contains("/points") && error.contains("which has /velodyne_points"), "{error}");
+    let trajectory = replay("/velodyne_points").unwrap();
+    assert_eq!((trajectory.scans, trajectory.positions.len()), (3, 0));
+    assert!(trajectory.ape_rmse_m().is_nan());
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::announcements::{Announcements, Attempt, Next, Takes};
 use crate::inbox::{Announce, Announcer, Inbox};
 use crate::model::Model;
 use crate::notifier::Notifier;
-use crate::shared::worker::{Events, inbox, work};
+use crate::worker::{Events, inbox, work};
 use loom::sync::Mutex;
 use loom::sync::atomic::AtomicU32;
 use loom::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -151,7 +151,7 @@ fn announced_items_are_taken_by_one_token() {
 /// A middleware brings a message while a publisher of the process has one: either token may take
 /// either, and the ring needs one place beyond those of the queue.
 #[test]
-#[ignore = "slow: a preemption beside a middleware; .ci/run runs it"]
+#[ignore = "slow: a preemption beside a middleware"]
 fn slow_token_leads_to_an_item_of_either_origin() {
     let model = Model::new(1_000).preemptions(1);
     model.kills("ready.commit", Relaxed).kills("ready.pop", Relaxed).check(|| {
@@ -172,7 +172,7 @@ fn slow_token_leads_to_an_item_of_either_origin() {
 /// Two clients of one service: each is announced the responses to both, and its take drops those to
 /// the other one. The own response is taken, whatever lies before it and however it is announced.
 #[test]
-#[ignore = "slow: two clients; .ci/run runs it"]
+#[ignore = "slow: two clients"]
 fn slow_own_response_is_taken_behind_responses_to_other_clients() {
     let model = Model::new(500).preemptions(1);
     let model = model.kills("notice.give", Acquire).kills("notice.take", Release);

@@ -1,9 +1,10 @@
 //! Sources of events that come and go while a worker dispatches, sleeps, starts and stops.
 
 use super::join;
+use crate::changing::{Graph, Source};
 use crate::counter::Flag;
 use crate::model::Model;
-use crate::shared::changing::{Graph, Source};
+use loom::sync::atomic::Ordering::Relaxed;
 use loom::thread::spawn;
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use std::sync::Arc;
 /// change a moment before its thread is done: it starts both sources, and handles both events.
 #[test]
 fn source_that_is_adopted_early_is_connected() {
-    let model = Model::new(1_000).preemptions(2).needs("changes.connect_under_lock");
+    let model = Model::new(1_000).preemptions(1).needs("notifier.connect_late");
     model.needs("adopt.start").check(|| {
         let (graph, worker) = Graph::new();
         let creators = [0, 1].map(|_| {
@@ -57,9 +58,9 @@ fn message_of_a_subscription_in_creation_is_dispatched() {
     });
 }
 
-/// The same, with the publisher on a thread of its own.
+/// The same, with the publisher on a separate thread.
 #[test]
-#[ignore = "slow: two preemptions among three threads; .ci/run runs it"]
+#[ignore = "slow: two preemptions among three threads"]
 fn slow_message_of_a_subscription_in_creation_is_dispatched() {
     Model::new(10_000).preemptions(2).needs("commit.push_first").check(|| {
         let (graph, worker) = Graph::new();
@@ -119,9 +120,9 @@ fn message_of_a_subscription_in_destruction_is_counted() {
     });
 }
 
-/// The same, with the change on a thread of its own.
+/// The same, with the change on a separate thread.
 #[test]
-#[ignore = "slow: two preemptions among three threads; .ci/run runs it"]
+#[ignore = "slow: two preemptions among three threads"]
 fn slow_message_of_a_subscription_in_destruction_is_counted() {
     Model::new(10_000).preemptions(2).needs("commit.lease").check(|| {
         let (graph, worker) = Graph::new();
@@ -166,9 +167,8 @@ fn change_without_an_event_wakes_the_worker() {
 /// A source is created while the worker starts: it is started once, by one of the two.
 #[test]
 fn source_that_is_created_during_the_start_is_started() {
-    let model =
-        Model::new(10).preemptions(2).needs("changes.connect_under_lock").needs("adopt.start");
-    model.check(|| {
+    let model = Model::new(10).preemptions(2).needs("notifier.connect_late").needs("adopt.start");
+    model.kills("notifier.connect", Relaxed).kills("notifier.adopt", Relaxed).check(|| {
         let (graph, worker) = Graph::new();
         let creator = spawn({
             let graph = graph.clone();

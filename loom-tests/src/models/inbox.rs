@@ -8,7 +8,7 @@
 use super::join;
 use crate::inbox::{Announce, Announcer, Inbox};
 use crate::model::Model;
-use crate::shared::worker::{Events, Port, Step, Worker, publisher, subscriptions, work};
+use crate::worker::{Events, Port, Step, Worker, publisher, subscriptions, work};
 use loom::thread::spawn;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -67,7 +67,7 @@ fn every_message_of_two_publishers_arrives() {
 }
 
 #[test]
-#[ignore = "slow: a preemption beside two publishers and a worker; .ci/run runs it"]
+#[ignore = "slow: a preemption beside two publishers and a worker"]
 fn slow_every_message_of_two_publishers_arrives() {
     Model::new(1_000).preemptions(1).check(|| assert_eq!(TWO_PUBLISHERS.taken().len(), 2));
 }
@@ -161,7 +161,7 @@ impl Counted {
 /// The worker, which does not know ring and token before their event comes, dispatches it.
 #[test]
 fn event_of_a_ring_that_is_not_adopted_arrives() {
-    Model::new(60).preemptions(2).check(|| {
+    Model::new(40).preemptions(2).check(|| {
         let mut inbox = Inbox::with_room(1, 1);
         let registrar = inbox.registrar();
         let events = Arc::new(Counted(vec![AtomicUsize::new(0)]));

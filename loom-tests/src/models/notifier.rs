@@ -5,7 +5,7 @@ use crate::counter::{Counter, Flag};
 use crate::inbox::{Announcer, Inbox};
 use crate::model::{Model, Plain};
 use crate::notifier::Notifier;
-use crate::shared::worker::{Events, inbox, work};
+use crate::worker::{Events, inbox, work};
 use loom::sync::atomic::AtomicU32;
 use loom::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use loom::thread::spawn;

@@ -193,6 +193,7 @@ fn a_wake_reaches_a_worker_that_is_about_to_sleep() {
             move || {
                 shared.1.store(1, Relaxed);
                 shared.0.wake();
+                shared
             }
         });
         let worker = spawn(move || {
@@ -200,9 +201,9 @@ fn a_wake_reaches_a_worker_that_is_about_to_sleep() {
             while shared.1.load(Relaxed) == 0 {
                 shared.0.sleep(Duration::MAX);
             }
+            shared
         });
-        stopper.join().unwrap();
-        worker.join().unwrap();
+        drop((stopper.join().unwrap(), worker.join().unwrap()));
     });
 }
 

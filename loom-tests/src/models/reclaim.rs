@@ -32,8 +32,9 @@ struct Shared {
 impl Shared {
     /// Publishes value 0.
     fn new() -> Arc<Self> {
-        let value = Published::new(Value::new(0));
-        Arc::new(Self { domain: Arc::new(Domain::new()), value, reclaimed: Arc::default() })
+        let domain = Arc::new(Domain::new());
+        let value = Published::new(Value::new(0), &domain);
+        Arc::new(Self { domain, value, reclaimed: Arc::default() })
     }
 
     fn place(&self) -> Place {
@@ -53,11 +54,14 @@ impl Shared {
         // SAFETY: the memory is kept until the end of the model.
         let old = unsafe { self.value.exchange(Value::new(number)) };
         let reclaimed = self.reclaimed.clone();
-        self.domain.retire(Box::new(move || {
+        let complete = Plain::new(false);
+        complete.set(true);
+        self.domain.retire(move || {
+            assert!(complete.get());
             assert!(old.value().alive.get(), "reclaimed twice");
             old.value().alive.set(false);
             reclaimed.lock().unwrap().push(old);
-        }));
+        });
     }
 
     fn reclaimed(&self) -> usize {
@@ -183,7 +187,9 @@ fn value_that_is_replaced_is_complete() {
 /// Two threads replace the value and reclaim what they can.
 #[test]
 fn two_replacements_reclaim_each_value_once() {
-    Model::new(100).check(|| {
+    let model = Model::new(100).preemptions(2);
+    let model = model.kills("reclaim.request", Relaxed).kills("reclaim.served", Relaxed);
+    model.check(|| {
         let shared = Shared::new();
         join([1, 2].map(|number| shared.writer(number)));
         assert_eq!(shared.reclaimed(), 2);
@@ -211,7 +217,9 @@ fn worker_reads_no_reclaimed_value_among_two_replacements() {
 /// second one reads no reclaimed value.
 #[test]
 fn offline_and_ended_threads_hold_nothing_up() {
-    Model::new(20).check(|| {
+    let model = Model::new(20).preemptions(2);
+    let model = model.kills("reclaim.join", Relaxed).kills("reclaim.places", Relaxed);
+    model.check(|| {
         let shared = Shared::new();
         let idle = shared.place();
         let guest = spawn({
@@ -229,5 +237,33 @@ fn offline_and_ended_threads_hold_nothing_up() {
         writer.join().unwrap();
         assert_eq!(shared.reclaimed(), 1);
         drop(idle);
+    });
+}
+
+/// A thread that reads in two domains, and stays online in the first one while the values of both
+/// are replaced: it holds back the value of the first one only, and reads no reclaimed value.
+#[test]
+fn reader_in_one_domain_holds_back_no_value_of_another() {
+    Model::new(100).preemptions(2).check(|| {
+        let [long, short] = [(); 2].map(|()| Shared::new());
+        let place = long.place();
+        place.online();
+        let first = long.read();
+        let visitor = short.reader({
+            let long = long.clone();
+            move |shared, place| {
+                place.online();
+                shared.read();
+                long.replace(1);
+                long.domain.collect();
+            }
+        });
+        short.writer(1).join().unwrap();
+        visitor.join().unwrap();
+        assert_eq!((short.reclaimed(), long.reclaimed()), (1, 0));
+        assert!(long.read() >= first);
+        place.offline();
+        long.domain.collect();
+        assert_eq!(long.reclaimed(), 1);
     });
 }

@@ -96,17 +96,9 @@ fn check_fields(input: &DeriveInput, defined: &[Field]) -> Result<()> {
             "a ROS 2 message is a struct with named fields",
         ));
     };
-    if fields.named.len() != defined.len() || defined.is_empty() {
-        let message = match defined.is_empty() {
-            true => "a definition without fields needs the generator: serde's derive writes \
-                     no byte for it"
-                .into(),
-            false => format!(
-                "the definition has {} fields, the struct {}",
-                defined.len(),
-                fields.named.len()
-            ),
-        };
+    if fields.named.len() != defined.len() {
+        let (wanted, found) = (defined.len(), fields.named.len());
+        let message = format!("the definition has {wanted} fields, the struct {found}");
         return Err(Error::new(input.ident.span(), message));
     }
     for (field, defined) in fields.named.iter().zip(defined) {
@@ -203,6 +195,8 @@ mod tests {
         let expanded = expand(syn::parse_str(declaration).unwrap()).unwrap().to_string();
         assert!(expanded.contains("impl :: ringspin_messages :: RosMessage for Foo"));
         assert!(expanded.contains("\"a/msg/Foo\""));
+        let empty = "#[ros(name = \"a/msg/Foo\", definition = \"\")] struct Foo {}";
+        assert!(expand(syn::parse_str(empty).unwrap()).is_ok());
     }
 
     #[test]
@@ -213,7 +207,6 @@ mod tests {
         assert!(error_of("int8[] a", "{ a: [i8; 2] }").contains("is `Vec<i8>`"));
         assert!(error_of("int8 a\nint8 b", "{ a: i8 }").contains("has 2 fields, the struct 1"));
         assert!(error_of("int8[40] a", "{ a: Vec<i8> }").contains("is `[i8;40]`"));
-        assert!(error_of("", "{}").contains("needs the generator"));
         assert!(error_of("int8 a", "(i8);").contains("named fields"));
     }
 }

@@ -1,4 +1,4 @@
-//! Serialized messages: what is read is written and read again as the same.
+//! Serialized messages: a message that is read, written and read again is the same.
 
 #![no_main]
 

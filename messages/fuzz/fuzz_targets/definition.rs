@@ -13,7 +13,7 @@ fuzz_target!(|text: &str| {
         assert_eq!(again.type_hash(&name), definitions.type_hash(&name));
     }
     for kind in [InterfaceKind::Service, InterfaceKind::Action] {
-        let mut definitions = Definitions::new();
+        let mut definitions = Definitions::default();
         if definitions.add(&TypeName::new("my_msgs", kind, "Foo"), text, "").is_ok() {
             let _ = definitions.check();
         }

@@ -18,7 +18,7 @@ pub fn common_definitions() -> &'static Definitions {
 }
 
 fn parse() -> Result<Definitions, DefinitionError> {
-    let mut definitions = Definitions::new();
+    let mut definitions = Definitions::default();
     for (package, folder, name, text) in FILES {
         let kind = InterfaceKind::from_folder(folder).unwrap_or(InterfaceKind::Message);
         let name = TypeName::new(package, kind, name);

@@ -1,6 +1,7 @@
 //! Definitions of messages, as parsed.
 
 use crate::name::TypeName;
+use std::fmt;
 
 /// A message type.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,22 +78,51 @@ pub enum Element {
 }
 
 impl Element {
+    /// Each primitive type, with its names in definitions and in Rust and its number in
+    /// `type_description_interfaces/msg/FieldType`.
+    pub(crate) const PRIMITIVES: [(Self, &'static str, &'static str, u32); 13] = [
+        (Self::Int8, "int8", "i8", 2),
+        (Self::UInt8, "uint8", "u8", 3),
+        (Self::Int16, "int16", "i16", 4),
+        (Self::UInt16, "uint16", "u16", 5),
+        (Self::Int32, "int32", "i32", 6),
+        (Self::UInt32, "uint32", "u32", 7),
+        (Self::Int64, "int64", "i64", 8),
+        (Self::UInt64, "uint64", "u64", 9),
+        (Self::Float32, "float32", "f32", 10),
+        (Self::Float64, "float64", "f64", 11),
+        (Self::Bool, "bool", "bool", 15),
+        (Self::Byte, "byte", "u8", 16),
+        (Self::Char, "char", "u8", 3),
+    ];
+
     /// The primitive type in Rust; `None` for strings and messages.
     pub fn rust_primitive(&self) -> Option<&'static str> {
-        Some(match self {
-            Self::Bool => "bool",
-            Self::Byte | Self::Char | Self::UInt8 => "u8",
-            Self::Int8 => "i8",
-            Self::Int16 => "i16",
-            Self::UInt16 => "u16",
-            Self::Int32 => "i32",
-            Self::UInt32 => "u32",
-            Self::Int64 => "i64",
-            Self::UInt64 => "u64",
-            Self::Float32 => "f32",
-            Self::Float64 => "f64",
-            Self::String(_) | Self::WString(_) | Self::Message(_) => return None,
-        })
+        let mut primitives = Self::PRIMITIVES.iter();
+        primitives.find(|(element, ..)| element == self).map(|(_, _, rust, _)| *rust)
+    }
+}
+
+/// As definitions have it, such as `float64[36]`; messages with their packages.
+impl fmt::Display for FieldType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bounded = |bound: &Option<u32>| bound.map(|n| format!("<={n}")).unwrap_or_default();
+        match &self.element {
+            Element::String(bound) => write!(f, "string{}", bounded(bound))?,
+            Element::WString(bound) => write!(f, "wstring{}", bounded(bound))?,
+            Element::Message(name) => write!(f, "{}/{}", name.package, name.name)?,
+            element => {
+                let mut primitives = Element::PRIMITIVES.iter();
+                let known = primitives.find(|(primitive, ..)| primitive == element);
+                f.write_str(known.map_or("", |(_, name, ..)| name))?;
+            }
+        }
+        match self.array {
+            Array::Single => Ok(()),
+            Array::Fixed(count) => write!(f, "[{count}]"),
+            Array::Bounded(bound) => write!(f, "[<={bound}]"),
+            Array::Unbounded => f.write_str("[]"),
+        }
     }
 }
 
@@ -127,12 +157,12 @@ pub struct Constant {
 pub enum Value {
     /// For [`Element::Bool`].
     Bool(bool),
-    /// For numbers without fraction, within the bounds of their type.
+    /// A number without fraction, within the bounds of its type.
     Integer(i128),
-    /// For [`Element::Float32`] and [`Element::Float64`].
+    /// A number of [`Element::Float32`] or [`Element::Float64`].
     Float(f64),
-    /// For both kinds of strings.
+    /// A string of either kind.
     String(String),
-    /// For arrays.
+    /// The values of an array.
     Array(Vec<Value>),
 }

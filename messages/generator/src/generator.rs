@@ -24,7 +24,7 @@ pub enum GenerateError {
     /// A folder without a definition.
     #[error("found no definition in {0}: name a package's folder, with `msg`, `srv` or `action`")]
     Empty(PathBuf),
-    /// A folder or file whose name is no name of a package or type.
+    /// A folder or file with a name that is no name of a package or type.
     #[error("invalid name {0}: use letters, digits and underscores, a letter first")]
     InvalidName(PathBuf),
     /// A package of ROS 2.
@@ -55,7 +55,7 @@ impl GenerateError {
     }
 }
 
-/// Generates structs for packages of one's own, from a build script.
+/// Generates structs for the packages of an application, from a build script.
 ///
 /// A package is a folder with the folders `msg`, `srv` and `action` of a ROS 2 package; its name
 /// is the folder's. Fields may refer to the common packages of ROS 2, which are modules of
@@ -146,7 +146,8 @@ impl Generator {
     /// again when a file changes.
     ///
     /// # Errors
-    /// The errors of [`generate`](Self::generate), and a file that cannot be written.
+    /// [`GenerateError`] of a definition, with its file and line, and for a file that cannot be
+    /// written.
     pub fn generate_to_out_dir(&self) -> Result<(), GenerateError> {
         for folder in &self.folders {
             println!("cargo::rerun-if-changed={}", folder.display());

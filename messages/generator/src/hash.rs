@@ -68,22 +68,14 @@ fn field(name: &str, element: &Element, array: Array) -> String {
 fn type_id(element: &Element) -> (u32, String) {
     let id = match element {
         Element::Message(name) => return (1, name.to_string()),
-        Element::Int8 => 2,
-        Element::UInt8 | Element::Char => 3,
-        Element::Int16 => 4,
-        Element::UInt16 => 5,
-        Element::Int32 => 6,
-        Element::UInt32 => 7,
-        Element::Int64 => 8,
-        Element::UInt64 => 9,
-        Element::Float32 => 10,
-        Element::Float64 => 11,
-        Element::Bool => 15,
-        Element::Byte => 16,
         Element::String(None) => 17,
         Element::WString(None) => 18,
         Element::String(Some(_)) => 21,
         Element::WString(Some(_)) => 22,
+        primitive => {
+            let mut primitives = Element::PRIMITIVES.iter();
+            primitives.find(|(element, ..)| element == primitive).map_or(0, |(.., id)| *id)
+        }
     };
     (id, String::new())
 }

@@ -10,6 +10,7 @@ mod definition;
 mod error;
 mod generator;
 mod hash;
+mod installed;
 mod name;
 mod parse;
 mod rust;
@@ -19,8 +20,9 @@ mod value;
 
 pub use common::common_definitions;
 pub use definition::{Array, Constant, Element, Field, FieldType, Message, Value};
-pub use error::{DefinitionError, Problem};
+pub use error::DefinitionError;
 pub use generator::{GenerateError, Generator};
+pub use installed::installed_definition;
 pub use name::{InterfaceKind, TypeName};
 pub use parse::parse_message;
 pub use schema::{parse_schema, parse_schema_with};

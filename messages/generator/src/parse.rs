@@ -1,7 +1,7 @@
 //! Parses the texts of definitions: `.msg` files, and the parts of `.srv` and `.action` files.
 
 use crate::definition::{Array, Constant, Element, Field, FieldType, Message};
-use crate::error::{DefinitionError, Problem};
+use crate::error::DefinitionError;
 use crate::name::{TypeName, is_identifier};
 use crate::value;
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ pub fn parse_message(
     parse_part(name, text, origin, 0)
 }
 
-/// Parses one message whose text begins after `lines_before` lines of its file.
+/// Parses one message, the text of which begins after `lines_before` lines of its file.
 pub(crate) fn parse_part(
     name: &TypeName,
     text: &str,
@@ -49,7 +49,8 @@ pub(crate) fn parse_part(
             None => None,
         };
         if let Some(member) = member.filter(|member| !names.insert(member.clone())) {
-            return Err(fail(Problem::DuplicateName(member)));
+            let rename = "rename one of its fields or constants";
+            return Err(fail(format!("duplicate name `{member}`: {rename}")));
         }
     }
     Ok(message)
@@ -61,7 +62,7 @@ enum Line {
     Constant(Constant),
 }
 
-fn parse_line(line: &str, package: &str, number: usize) -> Result<Option<Line>, Problem> {
+fn parse_line(line: &str, package: &str, number: usize) -> Result<Option<Line>, String> {
     let line = line.trim();
     if line.is_empty() || line.starts_with('#') {
         return Ok(None);
@@ -71,18 +72,23 @@ fn parse_line(line: &str, package: &str, number: usize) -> Result<Option<Line>, 
     let (name, rest) = rest.split_at(name_end.unwrap_or(rest.len()));
     let rest = rest.trim_start();
     if name.is_empty() && (rest.is_empty() || rest.starts_with('#')) {
-        return Err(Problem::NoName(line.into()));
+        return Err(format!("failed to parse `{line}`: no name after the type; write `type name`"));
     }
     if !is_identifier(name) {
         let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
-        return Err(Problem::InvalidName(format!("{name}{}", &rest[..end])));
+        let rest = &rest[..end];
+        return Err(format!(
+            "invalid name `{name}{rest}`: use letters, digits and underscores, a letter first"
+        ));
     }
     let ty = parse_type(type_text, package)?;
     let name = name.to_string();
     if let Some(value) = rest.strip_prefix('=') {
         let primitive = !matches!(ty.element, Element::Message(_)) && ty.array == Array::Single;
         if !primitive {
-            return Err(Problem::InvalidConstant(name));
+            return Err(format!(
+                "constant `{name}` is no primitive value: use a number, `bool` or `string`"
+            ));
         }
         let value = value::parse(without_comment(value.trim_start()), &ty)?;
         return Ok(Some(Line::Constant(Constant { name, ty: ty.element, value, line: number })));
@@ -120,10 +126,10 @@ fn without_comment(text: &str) -> &str {
 }
 
 /// Parses the type of a field of a message of `package`.
-fn parse_type(text: &str, package: &str) -> Result<FieldType, Problem> {
+fn parse_type(text: &str, package: &str) -> Result<FieldType, String> {
     let (element, array) = match text.strip_suffix(']').map(|text| text.rsplit_once('[')) {
         None => (text, Array::Single),
-        Some(None) => return Err(Problem::InvalidType(text.into())),
+        Some(None) => return Err(invalid_type(text)),
         Some(Some((element, ""))) => (element, Array::Unbounded),
         Some(Some((element, size))) => (
             element,
@@ -136,39 +142,33 @@ fn parse_type(text: &str, package: &str) -> Result<FieldType, Problem> {
     Ok(FieldType { element: parse_element(element, package)?, array })
 }
 
-/// A bound of `ty`, more than zero.
-fn bound(text: &str, ty: &str) -> Result<u32, Problem> {
-    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
-    let bound = text.parse().ok().filter(|bound| is_number && *bound > 0);
-    bound.ok_or_else(|| Problem::InvalidBound(ty.into()))
+fn invalid_type(text: &str) -> String {
+    format!("invalid type `{text}`: use a primitive type, `Name` or `package/Name`")
 }
 
-fn parse_element(text: &str, package: &str) -> Result<Element, Problem> {
+/// A bound of `ty`, more than zero.
+fn bound(text: &str, ty: &str) -> Result<u32, String> {
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+    let bound = text.parse().ok().filter(|bound| is_number && *bound > 0);
+    bound.ok_or_else(|| format!("invalid bound in `{ty}`: use a number from 1 to 4294967295"))
+}
+
+fn parse_element(text: &str, package: &str) -> Result<Element, String> {
     if let Some((kind @ ("string" | "wstring"), size)) = text.split_once("<=") {
         let size = Some(bound(size, text)?);
         let is_wide = kind == "wstring";
         return Ok(if is_wide { Element::WString(size) } else { Element::String(size) });
     }
+    if let Some((element, ..)) = Element::PRIMITIVES.iter().find(|(_, name, ..)| *name == text) {
+        return Ok(element.clone());
+    }
     Ok(match text {
-        "bool" => Element::Bool,
-        "byte" => Element::Byte,
-        "char" => Element::Char,
-        "int8" => Element::Int8,
-        "uint8" => Element::UInt8,
-        "int16" => Element::Int16,
-        "uint16" => Element::UInt16,
-        "int32" => Element::Int32,
-        "uint32" => Element::UInt32,
-        "int64" => Element::Int64,
-        "uint64" => Element::UInt64,
-        "float32" => Element::Float32,
-        "float64" => Element::Float64,
         "string" => Element::String(None),
         "wstring" => Element::WString(None),
         _ => {
             let full = if text.contains('/') { text.into() } else { format!("{package}/{text}") };
             let name = TypeName::parse(&full);
-            Element::Message(name.ok_or_else(|| Problem::InvalidType(text.into()))?)
+            Element::Message(name.ok_or_else(|| invalid_type(text))?)
         }
     })
 }

@@ -31,7 +31,7 @@ impl Writer<'_> {
             }
             let allow = "non_snake_case, non_upper_case_globals, missing_docs, clippy::all";
             let _ = writeln!(text, "/// Types of `{package}`.\n#[allow({allow})]");
-            let _ = writeln!(text, "#[rustfmt::skip]\npub mod {package} {{");
+            let _ = writeln!(text, "#[rustfmt::skip]\npub mod {} {{", rust_name(package));
             write_modules(&modules, &mut text);
             text += "}\n";
         }
@@ -61,7 +61,8 @@ impl Writer<'_> {
             _ => self.write_message(message, &rust, path.len(), module),
         }
         let path = path.join("::");
-        let _ = writeln!(visits, "    visitor.{kind}::<{}::{path}::{rust}>();", name.package);
+        let package = rust_name(&name.package);
+        let _ = writeln!(visits, "    visitor.{kind}::<{package}::{path}::{rust}>();");
     }
 
     fn hash(&self, name: &TypeName) -> String {
@@ -98,23 +99,15 @@ impl Writer<'_> {
     fn write_message(&self, message: &Message, rust: &str, depth: usize, text: &mut String) {
         let (root, name) = (self.root, &message.name);
         let has_default = message.fields.iter().any(has_own_default);
-        let is_empty = message.fields.is_empty();
         let mut derives = vec!["Clone", "Debug", "PartialEq"];
         derives.extend((!has_default).then_some("Default"));
-        let serde = [
-            &*format!("{root}::support::serde::Serialize"),
-            &*format!("{root}::support::serde::Deserialize"),
-        ]
-        .map(str::to_string);
-        derives.extend(serde.iter().filter(|_| !is_empty).map(|it| &**it));
-        let digest = format!("{root}::support::ringspin_executor::Digest");
-        derives.push(&digest);
+        let others = ["serde::Serialize", "serde::Deserialize", "ringspin_executor::Digest"];
+        let others = others.map(|it| format!("{root}::support::{it}"));
+        derives.extend(others.iter().map(|it| &**it));
         let doc =
             format!("`{name}`:\n```text\n{}\n```", message.text.trim_end().replace("```", ""));
         let _ = write!(text, "#[doc = {doc:?}]\n#[derive({})]\n", derives.join(", "));
-        if !is_empty {
-            let _ = writeln!(text, "#[serde(crate = \"{root}::support::serde\")]");
-        }
+        let _ = writeln!(text, "#[serde(crate = \"{root}::support::serde\")]");
         let _ = writeln!(text, "#[digest(crate = \"{root}::support::ringspin_executor\")]");
         let _ = writeln!(text, "pub struct {rust} {{");
         let mut is_limited = false;
@@ -124,9 +117,6 @@ impl Writer<'_> {
             self.write_field(field, adapter, depth, text);
         }
         *text += "}\n";
-        if is_empty {
-            let _ = writeln!(text, "{root}::support::empty_message!({rust});");
-        }
         if is_limited {
             let names: Vec<_> = message.fields.iter().map(|it| format!("{:?}", it.name)).collect();
             let names = names.join(", ");
@@ -195,6 +185,7 @@ impl Writer<'_> {
         };
         let element = format!("{root}::support::{element}");
         let is_plain = element.ends_with("Plain");
+        let array = |min, max| format!("Array::<{rust}, {index}, {min}, {max}, {element}>");
         let bytes = matches!(field.ty.element, Element::UInt8 | Element::Byte | Element::Char);
         match field.ty.array {
             Array::Single if is_plain => None,
@@ -202,11 +193,9 @@ impl Writer<'_> {
             Array::Unbounded if bytes => Some("Bytes".into()),
             Array::Unbounded if field.ty.element == Element::Int8 => Some("SignedBytes".into()),
             Array::Unbounded if is_plain => None,
-            Array::Unbounded => {
-                Some(format!("Bounded::<{rust}, {index}, {}, {element}>", u32::MAX))
-            }
-            Array::Bounded(n) => Some(format!("Bounded::<{rust}, {index}, {n}, {element}>")),
-            Array::Fixed(n) => Some(format!("Fixed::<{rust}, {index}, {n}, {element}>")),
+            Array::Unbounded => Some(array(0, u32::MAX)),
+            Array::Bounded(n) => Some(array(0, n)),
+            Array::Fixed(n) => Some(array(n, n)),
         }
     }
 
@@ -217,7 +206,7 @@ impl Writer<'_> {
             false => self.root.into(),
         };
         let (path, rust) = place(name);
-        format!("{base}::{}::{}::{rust}", name.package, path.join("::"))
+        format!("{base}::{}::{}::{rust}", rust_name(&name.package), path.join("::"))
     }
 
     fn write_default(&self, message: &Message, rust: &str, text: &mut String) {
@@ -287,10 +276,10 @@ fn into_feedback(message: FeedbackMessage) -> ([u8; 16], Feedback) {
 fn place(name: &TypeName) -> (Vec<String>, String) {
     let mut path = vec![name.kind.folder().to_string()];
     if name.kind == InterfaceKind::Message {
-        return (path, name.name.clone());
+        return (path, rust_name(&name.name));
     }
     let marker = if name.kind == InterfaceKind::Action { "Action" } else { "Service" };
-    let mut parts: Vec<_> = name.name.split('_').map(str::to_string).collect();
+    let mut parts: Vec<_> = name.name.split('_').map(rust_name).collect();
     match parts.last().map(String::as_str) {
         Some("SendGoal" | "GetResult") if name.kind == InterfaceKind::Action => {
             parts.push("Service".into());
@@ -370,7 +359,8 @@ fn literal(value: &Value, element: &Element) -> String {
     }
 }
 
-/// A name that is a keyword or a primitive type of Rust gets an underscore at its end.
+/// The name of a package, type, field or constant: a keyword or primitive type of Rust gets an
+/// underscore at its end.
 fn rust_name(name: &str) -> String {
     const RESERVED: &str = " abstract alignof as async await become box break const continue crate \
         do dyn else enum extern false final fn for if impl in let loop macro match mod move mut \

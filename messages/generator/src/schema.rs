@@ -1,6 +1,6 @@
 //! The definitions within recordings.
 
-use crate::error::{DefinitionError, Problem};
+use crate::error::DefinitionError;
 use crate::name::TypeName;
 use crate::parse::parse_part;
 use crate::types::Definitions;
@@ -16,7 +16,7 @@ pub fn parse_schema(
     text: &str,
     origin: &str,
 ) -> Result<Definitions, DefinitionError> {
-    parse_schema_with(Definitions::new(), name, text, origin)
+    parse_schema_with(Definitions::default(), name, text, origin)
 }
 
 /// Parses like [`parse_schema`]; types of `definitions` need no section in the text.
@@ -38,7 +38,8 @@ pub fn parse_schema_with(
             section.add_to(&mut definitions, &text[..at], origin)?;
         } else if after_delimiter {
             let name = line.trim().strip_prefix("MSG:").and_then(|it| TypeName::parse(it.trim()));
-            let problem = || Problem::InvalidSection(line.trim().into());
+            let problem =
+                || format!("invalid section `{}`: expected `MSG: package/Name`", line.trim());
             let name = name.ok_or_else(|| DefinitionError::new(origin, index + 1, problem()))?;
             section = Section { name, start: at + line.len(), lines_before: index + 1 };
         }

@@ -1,7 +1,7 @@
 //! Sets of definitions that refer to each other.
 
 use crate::definition::{Array, Element, Field, FieldType, Message};
-use crate::error::{DefinitionError, Problem};
+use crate::error::DefinitionError;
 use crate::name::{InterfaceKind, TypeName};
 use crate::parse::parse_part;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,11 +21,6 @@ pub struct Definitions {
 }
 
 impl Definitions {
-    /// A set without definitions.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Parses a file: the kind of `name` says how. `origin` names the text in errors.
     ///
     /// # Errors
@@ -47,11 +42,12 @@ impl Definitions {
     /// Adds a parsed message.
     ///
     /// # Errors
-    /// [`Problem::DuplicateType`] for a type that is there already with other fields.
+    /// [`DefinitionError`] for a type that is there already with other fields.
     pub fn insert(&mut self, message: Message) -> Result<(), DefinitionError> {
         if let Some(known) = self.types.get(&message.name) {
             let equal = known.fields.iter().map(essence).eq(message.fields.iter().map(essence));
-            let duplicate = Problem::DuplicateType(message.name.clone());
+            let duplicate =
+                format!("type `{}` is defined twice; remove one definition", message.name);
             let error = DefinitionError::new(&message.origin, 1, duplicate);
             return if equal { Ok(()) } else { Err(error) };
         }
@@ -67,16 +63,6 @@ impl Definitions {
     /// All messages, in order of their names. Services and actions are among them.
     pub fn iter(&self) -> impl Iterator<Item = &Message> {
         self.types.values()
-    }
-
-    /// The names of the services, those of actions included.
-    pub fn services(&self) -> impl Iterator<Item = &TypeName> {
-        self.services.iter()
-    }
-
-    /// The names of the actions.
-    pub fn actions(&self) -> impl Iterator<Item = &TypeName> {
-        self.actions.iter()
     }
 
     /// Whether `name` is a service, not a message.
@@ -117,19 +103,21 @@ impl Definitions {
                 continue;
             };
             let fail = |problem| DefinitionError::new(&message.origin, field.line, problem);
-            let unknown = || fail(Problem::UnknownType(name.clone()));
+            let unknown =
+                || fail(format!("unknown type `{name}`: add the definition of its package"));
             let inner = self.types.get(name).ok_or_else(unknown)?;
             if under_way.contains(&name) {
-                return Err(fail(Problem::Cycle(name.clone())));
+                return Err(fail(format!("type `{name}` contains itself; a message cannot")));
             }
-            let too_deep = Problem::TooDeep { name: name.clone(), depth_max: DEPTH_MAX };
+            let too_deep =
+                || fail(format!("type `{name}` is nested more than {DEPTH_MAX} levels deep"));
             // Known depths count, too: they end the recursion, not the nesting.
             if under_way.len() >= DEPTH_MAX {
-                return Err(fail(too_deep));
+                return Err(too_deep());
             }
             depth = depth.max(1 + self.depth(inner, depths, under_way)?);
             if depth > DEPTH_MAX {
-                return Err(fail(too_deep));
+                return Err(too_deep());
             }
         }
         under_way.pop();
@@ -281,7 +269,8 @@ fn parts<'a, const N: usize>(
         at += line.len();
     }
     parts.push((&text[start..], lines_before));
-    let wrong = |found| Problem::Parts { kind, found, expected: N };
+    let wrong =
+        |found| format!("found {found} parts, but a {kind} has {N}; separate them by lines `---`");
     let error = |parts: Vec<_>| DefinitionError::new(origin, 1, wrong(parts.len()));
     parts.try_into().map_err(error)
 }

@@ -1,10 +1,9 @@
 //! Values of constants and defaults.
 
 use crate::definition::{Array, Element, FieldType, Value};
-use crate::error::Problem;
 
 /// Parses the value of a constant or field of type `ty`.
-pub(crate) fn parse(text: &str, ty: &FieldType) -> Result<Value, Problem> {
+pub(crate) fn parse(text: &str, ty: &FieldType) -> Result<Value, String> {
     let limits = match ty.array {
         Array::Single => return single(text, &ty.element),
         Array::Fixed(n) => n as usize..=n as usize,
@@ -52,11 +51,11 @@ pub(crate) fn quoted_len(text: &str) -> Option<Option<usize>> {
     None
 }
 
-fn invalid(text: &str, element: &Element) -> Problem {
-    Problem::InvalidValue { text: text.into(), ty: format!("{element:?}") }
+fn invalid(text: &str, element: &Element) -> String {
+    format!("invalid value `{text}` of type {element:?}")
 }
 
-fn single(text: &str, element: &Element) -> Result<Value, Problem> {
+fn single(text: &str, element: &Element) -> Result<Value, String> {
     let value = match element {
         Element::Bool => match text.to_ascii_lowercase().as_str() {
             "true" | "1" => Some(Value::Bool(true)),

@@ -60,11 +60,6 @@ fn ends_early() -> DeserializeError {
     String::from("unexpected end of the data").into()
 }
 
-#[cold]
-fn not_in_ros(what: &str) -> DeserializeError {
-    format!("ROS 2 messages have no {what}").into()
-}
-
 impl fmt::Display for DeserializeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
@@ -171,6 +166,9 @@ impl<'de, const BIG: bool> de::Deserializer<'de> for &mut Deserializer<'de, BIG>
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, DeserializeError> {
+        if fields.is_empty() {
+            self.take::<1>()?; // as the serializer writes it
+        }
         self.deserialize_tuple(fields.len(), visitor)
     }
 
@@ -195,24 +193,11 @@ impl<'de, const BIG: bool> de::Deserializer<'de> for &mut Deserializer<'de, BIG>
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, DeserializeError> {
-        Err(not_in_ros("values that say their own type"))
+        let unknown = "optional values, maps, names of fields, or values that say their own type";
+        Err(format!("ROS 2 messages have no {unknown}").into())
     }
 
-    fn deserialize_ignored_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, DeserializeError> {
-        Err(not_in_ros("values that can be skipped"))
-    }
-
-    fn deserialize_identifier<V: Visitor<'de>>(self, _: V) -> Result<V::Value, DeserializeError> {
-        Err(not_in_ros("names of fields"))
-    }
-
-    fn deserialize_option<V: Visitor<'de>>(self, _: V) -> Result<V::Value, DeserializeError> {
-        Err(not_in_ros("optional values"))
-    }
-
-    fn deserialize_map<V: Visitor<'de>>(self, _: V) -> Result<V::Value, DeserializeError> {
-        Err(not_in_ros("maps"))
-    }
+    serde::forward_to_deserialize_any! { ignored_any identifier option map }
 
     fn deserialize_enum<V: Visitor<'de>>(
         self,

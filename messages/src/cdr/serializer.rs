@@ -212,7 +212,15 @@ impl<'a, 'b> ser::Serializer for &'a mut Serializer<'b> {
         Err(not_in_ros("maps"))
     }
 
-    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Fields<'a, 'b>, SerializeError> {
+    /// Middleware gives a message without fields one byte without a meaning.
+    fn serialize_struct(
+        self,
+        _: &'static str,
+        length: usize,
+    ) -> Result<Fields<'a, 'b>, SerializeError> {
+        if length == 0 {
+            self.put([0])?;
+        }
         Ok(Fields(self))
     }
 

@@ -11,7 +11,7 @@ use ringspin_messages::{
 use ringspin_messages::{builtin_interfaces, geometry_msgs, sensor_msgs, std_msgs, std_srvs};
 use ringspin_test_msgs::{my_msgs, test_msgs};
 
-/// Calls a function for each type, with what it knows of the type.
+/// Calls a function for each type, with its knowledge of the type.
 struct EachType<'a> {
     definitions: &'a Definitions,
     seed: u64,
@@ -204,7 +204,7 @@ fn strings_that_ros_would_cut_off_are_refused_by_the_name_of_the_field() {
     let error = refused(&nested);
     assert!(error.contains("array_of_arrays[2].string_values[1]: a string has a NUL"), "{error}");
     assert!(error.contains("at byte 2"), "{error}");
-    // In 16-bit text, which has a length of its own, NUL is a character like any other.
+    // In 16-bit text, which has an explicit length, NUL is a character like any other.
     let wide = test_msgs::msg::WStrings { wstring_value: "a\0b".into(), ..Default::default() };
     assert_eq!(from_bytes::<test_msgs::msg::WStrings>(&to_bytes(&wide).unwrap()), Ok(wide));
 }

@@ -94,12 +94,10 @@ pub(super) struct RunningCalls {
     contention: Contention,
     /// By thread, the number of its core. Threads of one core descend in priority.
     core_of: Vec<u32>,
-    /// The number of cores.
     cores: usize,
     calls: Vec<RunningCall>,
 }
 
-/// A call that has not ended.
 pub(super) struct RunningCall {
     pub(super) event_loop: LoopId,
     pub(super) call: Call,
@@ -128,7 +126,6 @@ impl RunningCalls {
         Self { contention, calls: Vec::with_capacity(core_of.len()), core_of, cores }
     }
 
-    /// A call begins at `now` on this thread.
     pub(super) fn begin(&mut self, thread: u32, event_loop: LoopId, call: Call, now: Time) {
         let left_ns = call.end.since(now).as_nanos() as u64;
         let (since, end, core) = (now, call.end, self.core_of[thread as usize]);
@@ -136,8 +133,8 @@ impl RunningCalls {
         self.calls.push(RunningCall { event_loop, call, end, thread, core, left_ns, since, speed });
     }
 
-    /// Moves the ends of the calls whose speed has changed; whether there are any. To be called
-    /// when everything has begun that begins at `now`.
+    /// Moves the ends of the calls with a changed speed; whether there are any. To be called when
+    /// everything has begun that begins at `now`.
     pub(super) fn settle(&mut self, now: Time) -> bool {
         // On each busy core, one call runs.
         let busy = self.calls.iter().filter(|call| !self.is_preempted(call)).count();
@@ -182,7 +179,7 @@ impl RunningCalls {
         }
     }
 
-    /// Sets the ends of preempted calls, which go on after the running one of their core, in the
+    /// Sets the ends of preempted calls, which continue after the running one of their core, in the
     /// order of their priorities.
     fn expect_ends(&mut self, busy: usize) {
         let pace = self.pace(busy);

@@ -7,10 +7,9 @@
 //! the logarithm of the number of events. When there were many more rounds than the graph has
 //! callbacks, some callback has caused itself, time and again.
 
-use crate::error::SpinError;
-use ringspin_executor::{CallbackId, GraphInfo, Monitor, Time};
+use ringspin_executor::{CallbackId, Error, ErrorKind, GraphInfo, Monitor, Result, Time};
 
-/// Counts the dispatches of the current instant, to name a cycle that never lets time go on.
+/// Counts the dispatches of the current instant, to name a cycle that never lets time advance.
 pub(super) struct Instant {
     limit: u64,
     dispatches: u64,
@@ -37,20 +36,19 @@ impl Instant {
         Self { limit, dispatches: 0, rounds: 0, rounds_max, left_in_round: 0, suspects }
     }
 
-    /// The graph has grown.
     pub(super) fn extend(&mut self, info: &GraphInfo) {
         self.rounds_max = rounds_max(info.callbacks.len());
     }
 
-    /// Time goes on.
+    /// Time advances.
     pub(super) fn over(&mut self) {
         self.dispatches = 0;
         self.left_in_round = 0;
         self.caused();
     }
 
-    /// A timer or an item of an input is the cause of what follows. There are as many timers as
-    /// there are, and the items of an instant have a limit of their own.
+    /// A timer or an item of an input is the cause of later events. The number of timers is
+    /// limited, and the items of an instant have another limit.
     #[inline]
     pub(super) fn caused(&mut self) {
         self.rounds = 0;
@@ -68,7 +66,7 @@ impl Instant {
         pending: impl FnOnce() -> usize,
         now: impl FnOnce() -> Time,
         monitor: &Monitor,
-    ) -> Result<(), Box<SpinError>> {
+    ) -> Result<()> {
         self.dispatches += 1;
         if self.dispatches <= self.limit {
             return Ok(());
@@ -83,7 +81,7 @@ impl Instant {
         pending: impl FnOnce() -> usize,
         now: impl FnOnce() -> Time,
         monitor: &Monitor,
-    ) -> Result<(), Box<SpinError>> {
+    ) -> Result<()> {
         if self.rounds > self.rounds_max {
             self.suspects.push(callback);
         } else if self.left_in_round == 0 {
@@ -95,15 +93,21 @@ impl Instant {
         if self.suspects.len() < SUSPECTS {
             Ok(())
         } else {
-            Err(self.error(now(), &monitor.info()).into())
+            Err(self.error(now(), &monitor.info()))
         }
     }
 
-    fn error(&self, time: Time, info: &GraphInfo) -> SpinError {
+    fn error(&self, time: Time, info: &GraphInfo) -> Error {
         let mut callbacks = self.suspects.clone();
         callbacks.sort_unstable();
         callbacks.dedup();
         let names: Vec<_> = callbacks.into_iter().map(|id| info.name_of(id)).collect();
-        SpinError::ZeroDelayCycle { time, limit: self.limit, callbacks: names.join(", ") }
+        let (limit, callbacks) = (self.limit, names.join(", "));
+        let text = format!(
+            "more than {limit} callbacks ran at the simulated instant {time}, and it does not end: \
+             these feed each other without delay: {callbacks}; give a link between them a delay, \
+             or raise `instant_dispatches_max` if this ends by itself"
+        );
+        Error::new(ErrorKind::ZeroDelayCycle, text)
     }
 }

@@ -1,10 +1,10 @@
-//! Simulated time for those outside who only look on.
+//! Simulated time for observers outside.
 
 use ringspin_executor::{Middleware, Time, catch_panic};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Publishes the time as it goes on, at most once in a period of it.
+/// Publishes the time as it advances, at most once in a period of it.
 pub(super) struct ClockDisplay {
     middleware: Arc<dyn Middleware>,
     period: Duration,
@@ -20,7 +20,6 @@ impl ClockDisplay {
         Some(Self { middleware, period, next: Time::ZERO })
     }
 
-    /// It is `now`.
     pub(super) fn show(&mut self, now: Time) {
         if now < self.next {
             return;

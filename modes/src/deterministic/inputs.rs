@@ -1,14 +1,21 @@
 //! The inputs of a run: asked for their items one at a time, so that nothing is lost.
+//!
+//! The sequencer asks after all ready events and before due timers, on the thread of the run. An
+//! input publishes one item when it is asked. If a queue that keeps all is full, the item stays
+//! with the input, which is asked again after the next dispatch. Were all items of an instant
+//! published at once, they would overwrite each other in queues that the callbacks can empty
+//! between them, and the loss would be one of the simulation and not of the graph.
 
-use crate::error::{Panicked, SpinError};
-use ringspin_executor::{BoxError, Delivery, ExternalInput, NamedInput, Time, catch_panic};
+use crate::error::catch_part;
+use ringspin_executor::{
+    BoxError, Delivery, Error, ErrorKind, ExternalInput, NamedInput, Result, Time, catch_panic,
+};
 
-/// The inputs.
 pub(super) struct Inputs {
-    /// In order of creation.
+    /// Ordered by creation.
     asked: Vec<Asked>,
     /// Whether they know that this instant is quiet, and nothing has happened since: a run that is
-    /// stopped and goes on does not tell them twice.
+    /// stopped and continued does not tell them twice.
     told: bool,
     /// How many items were handed over at this instant.
     items: u64,
@@ -36,7 +43,7 @@ impl Inputs {
     ///
     /// # Errors
     /// The error of the input; or too many items at this instant.
-    pub(super) fn deliver_one(&mut self, now: Time) -> Result<bool, SpinError> {
+    pub(super) fn deliver_one(&mut self, now: Time) -> Result<bool> {
         for asked in self.asked.iter_mut().filter(|asked| !asked.refused) {
             if asked.next_time(now)?.is_none_or(|time| time > now) {
                 continue;
@@ -48,8 +55,8 @@ impl Inputs {
                     let limit = self.items_max;
                     if self.items > limit {
                         let endless = format!(
-                            "more than {limit} items at one instant: let its time go on, or raise \
-                             `instant_dispatches_max`"
+                            "more than {limit} items at one instant: let its time advance, or \
+                             raise `instant_dispatches_max`"
                         );
                         let endless = endless.into();
                         return Err(failed(&asked.named.name, now, &endless));
@@ -62,7 +69,7 @@ impl Inputs {
         Ok(false)
     }
 
-    /// Something was dispatched: there may be room for what was refused.
+    /// Something was dispatched: there may be room for the refused item.
     pub(super) fn dispatched(&mut self) {
         self.told = false;
         self.asked.iter_mut().for_each(|asked| asked.refused = false);
@@ -75,7 +82,7 @@ impl Inputs {
     }
 
     /// Tells all that the graph has nothing left to do at `now`.
-    pub(super) fn quiet(&mut self, now: Time) -> Result<(), SpinError> {
+    pub(super) fn quiet(&mut self, now: Time) -> Result<()> {
         if std::mem::replace(&mut self.told, true) {
             return Ok(());
         }
@@ -86,7 +93,7 @@ impl Inputs {
     }
 
     /// When the next input has an item, asked at `now`.
-    pub(super) fn next_time(&mut self, now: Time) -> Result<Option<Time>, SpinError> {
+    pub(super) fn next_time(&mut self, now: Time) -> Result<Option<Time>> {
         let mut first: Option<Time> = None;
         for asked in self.asked.iter_mut().filter(|asked| !asked.refused) {
             if let Some(time) = asked.next_time(now)? {
@@ -97,10 +104,10 @@ impl Inputs {
     }
 
     /// Drops the inputs, each on its own.
-    pub(super) fn dismantle(&mut self, now: Time) -> Vec<Panicked> {
+    pub(super) fn dismantle(&mut self, now: Time) -> Vec<Error> {
         let dropped = self.asked.drain(..).map(|Asked { named, .. }| {
             let part = format!("dropping input {:?}", named.name);
-            Panicked::catch(&part, Some(now), || drop(named.input))
+            catch_part(&part, Some(now), || drop(named.input))
         });
         dropped.filter_map(Result::err).collect()
     }
@@ -123,7 +130,7 @@ impl Drop for Inputs {
 }
 
 impl Asked {
-    fn next_time(&mut self, now: Time) -> Result<Option<Time>, SpinError> {
+    fn next_time(&mut self, now: Time) -> Result<Option<Time>> {
         call(&mut self.named, now, |input| Ok(input.next_time()))
     }
 }
@@ -133,7 +140,7 @@ fn call<R>(
     named: &mut NamedInput,
     now: Time,
     method: impl FnOnce(&mut dyn ExternalInput) -> Result<R, BoxError>,
-) -> Result<R, SpinError> {
+) -> Result<R> {
     let NamedInput { name, input, .. } = named;
     let called = catch_panic(|| method(&mut **input));
     called
@@ -141,6 +148,7 @@ fn call<R>(
         .map_err(|error| failed(name, now, &error))
 }
 
-fn failed(input: &str, time: Time, error: &BoxError) -> SpinError {
-    SpinError::Input { input: input.into(), time, reason: error.to_string() }
+fn failed(input: &str, time: Time, error: &BoxError) -> Error {
+    let text = format!("input {input:?} failed at {time}: {error}");
+    Error::new(ErrorKind::CallbackFailed, text)
 }

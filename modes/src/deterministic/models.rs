@@ -22,7 +22,8 @@ pub trait Model<R: ?Sized>: fmt::Debug + Any + Send + Sync {
 
 /// How messages travel in one run.
 pub trait ResolvedLinks: Send {
-    /// The graph has changed: new parts follow the model as well, and the others go on as before.
+    /// The graph has changed: new parts follow the model as well, and the others continue as
+    /// before.
     fn extend(&mut self, info: &GraphInfo);
 
     /// Whether any edge to `callback` has a rule.
@@ -41,7 +42,8 @@ pub trait ResolvedLinks: Send {
 
 /// How long callbacks take in one run.
 pub trait ResolvedDurations: Send {
-    /// The graph has changed: new parts follow the model as well, and the others go on as before.
+    /// The graph has changed: new parts follow the model as well, and the others continue as
+    /// before.
     fn extend(&mut self, info: &GraphInfo);
 
     /// Whether any callback takes another time if it sends something.
@@ -58,62 +60,24 @@ pub struct Execution {
     pub duration: Duration,
     /// How long it does so if it sends something, where that differs.
     pub sending: Option<Duration>,
-    /// How long after its event was ready what it publishes appears; without it, when it ends.
+    /// The time from its ready event to the appearance of its messages; without it, they appear at
+    /// its end.
     pub logical: Option<Duration>,
 }
 
 /// A model of any type, or none.
-pub struct AnyModel<R: ?Sized>(Option<Arc<dyn Model<R>>>);
+pub type AnyModel<R> = Option<Arc<dyn Model<R>>>;
 
-impl<R: ?Sized + 'static> AnyModel<R> {
-    /// Holds `model`.
-    pub fn new(model: impl Model<R>) -> Self {
-        Self(Some(Arc::new(model)))
-    }
-
+impl<R: ?Sized + 'static> dyn Model<R> {
     /// The model, if it is of this type.
-    pub fn get<M: Model<R>>(&self) -> Option<&M> {
-        let model: &dyn Any = &**self.0.as_ref()?;
+    pub fn downcast<M: Model<R>>(&self) -> Option<&M> {
+        let model: &dyn Any = self;
         model.downcast_ref()
     }
-
-    /// Whether there is no model.
-    pub fn is_none(&self) -> bool {
-        self.0.is_none()
-    }
-
-    pub(super) fn resolve(&self, info: &GraphInfo, seed: u64) -> Result<Option<Box<R>>, BoxError> {
-        self.0.as_ref().map(|model| model.resolve(info, seed)).transpose()
-    }
 }
 
-impl<R: ?Sized> Clone for AnyModel<R> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl<R: ?Sized> Default for AnyModel<R> {
-    fn default() -> Self {
-        Self(None)
-    }
-}
-
-impl<R: ?Sized + 'static> fmt::Debug for AnyModel<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Some(model) => model.fmt(f),
-            None => f.write_str("None"),
-        }
-    }
-}
-
-impl<R: ?Sized + 'static> PartialEq for AnyModel<R> {
+impl<R: ?Sized + 'static> PartialEq for dyn Model<R> {
     fn eq(&self, other: &Self) -> bool {
-        match (&self.0, &other.0) {
-            (Some(model), Some(other)) => model.equals(&**other),
-            (None, None) => true,
-            _ => false,
-        }
+        self.equals(other)
     }
 }

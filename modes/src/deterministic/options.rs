@@ -1,6 +1,5 @@
 //! Options of a deterministic run beyond its [`Simulation`](crate::Simulation).
 
-use super::chains::ChainPath;
 use super::ties::TieBreaker;
 use crate::schedule::KEPT_MAX;
 use ringspin_executor::Time;
@@ -17,8 +16,6 @@ pub struct RunOptions {
     pub applies_schedule: bool,
     /// Maximum number of deviations of each kind that are kept.
     pub deviations_max: usize,
-    /// The chains that are followed.
-    pub chains: Vec<ChainPath>,
 }
 
 impl Default for RunOptions {
@@ -30,7 +27,6 @@ impl Default for RunOptions {
             watched: None,
             applies_schedule: true,
             deviations_max: KEPT_MAX,
-            chains: Vec::new(),
         }
     }
 }

@@ -1,10 +1,18 @@
 //! Records of a run: its digest, and on request its trace.
+//!
+//! The [`Digester`] is the recorder of the one worker, so the thread of the run calls it before and
+//! after each callback, and the sequencer takes it out of the worker to read it between two
+//! dispatches: it needs no lock. A watchdog on another thread reads the number of dispatches only.
+//! The record is hashed before any other recorder is called, so these cannot change the digest.
+//! Records gather in a block of 4 KiB, which is hashed at once, because a hash of one large block
+//! takes less time than many small ones; a trace, at 100 bytes for each dispatch, is kept on
+//! request only.
 
-use super::chains::{Follower, SuspendedSteps};
 use super::timing::Timing;
+use crate::chains::{Follower, RunningSteps};
 use ringspin_executor::{
-    CallbackId, Completion, Dispatch, EventId, GraphChange, GraphInfo, LoopId, Recorder,
-    SimNetwork, Table, Time,
+    CallbackId, Completion, Dispatch, EventId, EventOrigin, GraphChange, GraphInfo, LoopId,
+    Recorder, SimNetwork, Table, Time,
 };
 use ringspin_ringbuf::Counter;
 use std::fmt;
@@ -35,7 +43,7 @@ impl fmt::Debug for RunDigest {
 pub struct Record {
     /// Time, callback and event of the dispatch.
     pub dispatch: Dispatch,
-    /// The digest of what the callback showed, if it showed anything.
+    /// The digest of the values that the callback showed, if there are any.
     pub digest: Option<u64>,
 }
 
@@ -44,7 +52,7 @@ pub struct Record {
 /// It takes about 100 bytes for each dispatch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
-    /// In order.
+    /// Ordered by dispatch.
     pub records: Vec<Record>,
     /// The messages, requests and responses, and the dispatch that sent each; sorted.
     pub sent: Vec<(EventId, usize)>,
@@ -60,15 +68,12 @@ impl Trace {
     }
 }
 
-/// Number of bytes that are hashed at once.
 const BYTES_MAX: usize = 4096;
 
-/// Told of every dispatch of the sequencer.
 pub(super) struct Digester {
     hash: Xxh3,
     /// Bytes that are not hashed yet: the hash takes less time for one large block.
     bytes: Box<[u8; BYTES_MAX]>,
-    /// The number of bytes in the buffer.
     filled: usize,
     /// Whether there is more to do than to hash.
     is_busy: bool,
@@ -93,8 +98,7 @@ pub(super) struct Digester {
 struct RunningRecord {
     dispatch: Dispatch,
     completion: Completion,
-    sent: Vec<EventId>,
-    steps: Option<SuspendedSteps>,
+    steps: RunningSteps,
 }
 
 impl Digester {
@@ -139,7 +143,7 @@ impl Digester {
 
     #[inline]
     fn wants_sent(&self) -> bool {
-        self.trace.is_some() || self.follower.is_some() || self.depends_on_sending
+        self.trace.is_some() || self.depends_on_sending
     }
 
     /// Hashes all there is; returns the first place for more.
@@ -177,15 +181,11 @@ impl Digester {
         next
     }
 
-    pub(super) fn follower(&self) -> Option<&Follower> {
-        self.follower.as_ref()
-    }
-
     pub(super) fn dispatches(&self) -> &Arc<Counter> {
         &self.dispatches
     }
 
-    /// With `pending`, what was shown since the last dispatch, by code that is no callback.
+    /// `pending` are the values shown since the last dispatch by code that is no callback.
     pub(super) fn digest(&mut self, pending: Option<u64>) -> RunDigest {
         self.flush::<0>();
         let Some(pending) = pending else { return RunDigest(self.hash.digest128()) };
@@ -200,7 +200,6 @@ impl Digester {
         self.is_busy = true;
     }
 
-    /// The trace so far.
     pub(super) fn take_trace(&mut self) -> Option<Trace> {
         let mut trace = self.trace.take()?;
         trace.sent.sort_unstable();
@@ -208,7 +207,7 @@ impl Digester {
     }
 }
 
-/// Stands for the name of what is gone.
+/// Stands for the name of a destroyed entity.
 const NO_NAME: String = String::new();
 
 /// Hashes a name so that two in a row cannot be taken for two others.
@@ -231,10 +230,14 @@ fn bytes_of(dispatch: &Dispatch) -> [u8; 28] {
 
 impl Recorder for Digester {
     fn started(&mut self, dispatch: &Dispatch) {
+        self.started_by(dispatch, EventOrigin::Other);
+    }
+
+    fn started_by(&mut self, dispatch: &Dispatch, origin: EventOrigin) {
         self.hash(&bytes_of(dispatch));
         self.dispatches.add_by_owner(1);
         if self.is_busy {
-            self.tell_started(dispatch);
+            self.tell_started(dispatch, origin);
         }
     }
 
@@ -278,7 +281,7 @@ impl Digester {
     }
 
     #[inline(never)]
-    fn tell_started(&mut self, dispatch: &Dispatch) {
+    fn tell_started(&mut self, dispatch: &Dispatch, origin: EventOrigin) {
         // Where callbacks take no time, nothing waits: not even from one instant to the next.
         let timing = self.timing.as_ref();
         let released =
@@ -288,10 +291,10 @@ impl Digester {
             self.sim_network.take_sent(&mut self.sent);
         }
         if let Some(follower) = &mut self.follower {
-            follower.started(dispatch, released);
+            follower.started(dispatch, origin, Some(released));
         }
         if let Some(next) = &mut self.next {
-            next.started(dispatch);
+            next.started_by(dispatch, origin);
         }
     }
 
@@ -315,13 +318,13 @@ impl Digester {
             && let Some(timing) = &self.timing
             && timing.is_busy(dispatch.time)
         {
-            let (dispatch, sent) = (*dispatch, std::mem::take(&mut self.sent));
-            let steps = self.follower.as_mut().map(Follower::suspend);
-            self.running.push(RunningRecord { dispatch, completion, sent, steps });
+            let steps = self.follower.as_mut().map(|follower| follower.suspend(dispatch));
+            let (dispatch, steps) = (*dispatch, steps.unwrap_or_default());
+            self.running.push(RunningRecord { dispatch, completion, steps });
             return;
         }
         if let Some(follower) = &mut self.follower {
-            follower.finished(dispatch, completion.time, &self.sent);
+            follower.finished(dispatch, completion.time);
         }
         if let Some(next) = &mut self.next {
             next.finished(dispatch, completion);
@@ -332,10 +335,9 @@ impl Digester {
     pub(super) fn ended(&mut self, event_loop: LoopId, end: Time) {
         let is_it = |of: &RunningRecord| of.dispatch.event_loop == event_loop;
         let Some(place) = self.running.iter().position(is_it) else { return };
-        let RunningRecord { dispatch, completion, sent, steps } = self.running.remove(place);
-        if let (Some(follower), Some(steps)) = (&mut self.follower, steps) {
-            follower.resume(steps);
-            follower.finished(&dispatch, end, &sent);
+        let RunningRecord { dispatch, completion, steps } = self.running.remove(place);
+        if let Some(follower) = &mut self.follower {
+            follower.ended(steps, &dispatch, end);
         }
         if let Some(next) = &mut self.next {
             next.finished(&dispatch, Completion { time: end, ..completion });
@@ -344,20 +346,19 @@ impl Digester {
 }
 
 /// When a run shows that it gets on.
-pub(super) struct Progress {
-    /// The callbacks whose events are messages or requests, not mere timers.
+pub(super) struct DataProgress {
+    /// The callbacks that handle messages or requests, not mere timers.
     is_data: Table<CallbackId, ()>,
     last: Time,
 }
 
-impl Progress {
+impl DataProgress {
     pub(super) fn new(info: &GraphInfo, start: Time) -> Self {
         let mut progress = Self { is_data: Table::new(), last: start };
         progress.extend(info);
         progress
     }
 
-    /// The graph has grown.
     pub(super) fn extend(&mut self, info: &GraphInfo) {
         let subscriptions = info.topics.iter().flat_map(|topic| topic.subscriptions.iter());
         let servers = info.services.iter().filter_map(|service| service.server.as_ref());

@@ -1,12 +1,18 @@
 //! Results of a sequencer: digest, schedule, overruns, choices.
+//!
+//! The thread that owns the sequencer reads results between two spins or steps, while nothing of
+//! the run happens, so none of this is locked against the run. The digester is the recorder of the
+//! worker: it is taken out for each read and put back, which costs nothing while the run goes. A
+//! result does not end the run: a digest is that of the dispatches so far, and the next spin
+//! continues.
 
 use super::record::Digester;
 use super::threads::ThreadDeviation;
-use super::{
-    Breaker, ChainSamples, Follower, InstantLog, RunDigest, Schedule, Sequencer, Timing, Trace,
-};
-use crate::error::Panicked;
-use ringspin_executor::{CallbackId, ForeignEvent, GraphInfo, Recorder, Worker};
+use super::traffic::LinkEffect;
+use super::{Breaker, InstantLog, RunDigest, Schedule, Sequencer, Timing, Trace};
+use crate::chains::{ChainSamples, Follower};
+use crate::error::{catch_part, panicked};
+use ringspin_executor::{CallbackId, Error, ForeignEvent, GraphInfo, Recorder, Worker};
 use ringspin_ringbuf::Counter;
 use std::any::Any;
 use std::sync::Arc;
@@ -82,9 +88,8 @@ impl Sequencer {
     }
 
     /// The samples of the chains so far.
-    pub fn chains(&mut self) -> Vec<ChainSamples> {
-        let samples = |digester: &mut Digester| digester.follower().map(Follower::samples);
-        self.digester(samples).unwrap_or_default()
+    pub fn chains(&self) -> Vec<ChainSamples> {
+        self.follower.as_ref().map(Follower::samples).unwrap_or_default()
     }
 
     /// How the run so far deviated from the default order, as far as that is kept, and that in
@@ -99,16 +104,25 @@ impl Sequencer {
             taken.map(|taken| (taken.deviation, taken.in_words(info))).unzip();
         let postponements: Vec<_> = self.breaker.iter().flat_map(Breaker::postponements).collect();
         let (perturbations, count) = self.perturbations.all();
+        let losses = self.perturbations.losses();
+        let count = count + losses.len() as u64;
         let count = count + self.breaker.as_ref().map_or(0, |breaker| breaker.taken.count());
         let words = seed_words.into_iter().chain(words);
         let words = words.chain(postponements.iter().map(|held| held.in_words(info)));
         let words =
             words.chain(perturbations.iter().map(|perturbation| perturbation.in_words(info)));
+        let words = words.chain(losses.iter().map(|loss| loss.in_words(info)));
         let taken = self.threads.map(|threads| threads.deviations()).unwrap_or_default();
         let words = words.chain(taken.iter().map(ThreadDeviation::to_string)).collect();
         let count = count + taken.len() as u64;
         let threads = taken.into_iter().map(|taken| taken.deviation).collect();
-        (Schedule { seed, deviations, postponements, perturbations, threads }, words, count)
+        let schedule = Schedule { seed, deviations, postponements, perturbations, losses, threads };
+        (schedule, words, count)
+    }
+
+    /// The effects of the links on each message, if all deviations are kept.
+    pub fn link_effects(&self) -> Vec<LinkEffect> {
+        self.perturbations.links()
     }
 
     /// The entries of the schedule that have not been applied, if the run follows one.
@@ -142,16 +156,13 @@ impl Sequencer {
         events + self.threads.map_or(0, |threads| threads.choices())
     }
 
-    /// Drops what is the user's, each part on its own; returns the drops that panicked. The run is
-    /// over.
-    pub fn dismantle(&mut self) -> Vec<Panicked> {
+    /// Drops the user's values one by one; returns the drops that panicked. The run is over.
+    pub fn dismantle(&mut self) -> Vec<Error> {
         let now = self.now();
         let drop_part =
-            |part: &str, drop: &mut dyn FnMut()| Panicked::catch(part, Some(now), drop).err();
-        let panicked = |part: &str, reason| {
-            let part = format!("dropping {part}");
-            Panicked { part, time: Some(now), reason }
-        };
+            |part: &str, drop: &mut dyn FnMut()| catch_part(part, Some(now), drop).err();
+        let panicked =
+            |part: &str, reason: String| panicked(&format!("dropping {part}"), Some(now), &reason);
         let of_worker = self.worker.dismantle();
         let of_worker = of_worker.into_iter().map(|(part, reason)| panicked(&part, reason));
         let mut panics: Vec<_> = of_worker.collect();
@@ -163,7 +174,7 @@ impl Sequencer {
         panics
     }
 
-    /// The worker, to look at what it runs.
+    /// The worker, to look at its loops.
     pub fn worker_mut(&mut self) -> &mut Worker {
         &mut self.worker
     }

@@ -5,10 +5,12 @@ use super::models::{AnyModel, ResolvedDurations, ResolvedLinks};
 use super::ties::TiePolicy;
 use super::traffic::{PerturbationSource, Perturbations, Traffic};
 use super::virtual_cores::VirtualThread;
-use crate::error::SpinError;
 use crate::mapping::{CorePlan, LoopName, Mapping, Placement, loop_names};
 use crate::schedule::Schedule;
-use ringspin_executor::{BoxError, GraphInfo, LatePlace, LatePlacement, Scope, SimNetwork, Time};
+use ringspin_executor::{
+    BoxError, Error, ErrorKind, GraphInfo, LatePlace, LatePlacement, Result, Scope, SimNetwork,
+    Time,
+};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -100,7 +102,7 @@ pub(crate) struct Setting {
     pub(super) simulation: Simulation,
     pub(crate) sim_network: Arc<SimNetwork>,
     pub(super) durations: Option<Box<dyn ResolvedDurations>>,
-    /// The threads of the virtual cores and their loops, unless each loop has a core of its own.
+    /// The threads of the virtual cores and their loops, unless each loop has a core.
     pub(super) cores: Option<VirtualThreads>,
     pub(super) perturbations: Perturbations,
     /// Maximum number of deviations of each kind that are kept.
@@ -108,31 +110,35 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
-    /// Of `simulation` for a graph; `causes` if the trace is to know who sent what, and
-    /// `deviations_max` deviations of each kind are kept.
+    /// The state of `simulation` for a graph; with `causes` the trace knows the sender of each
+    /// event, and `deviations_max` deviations of each kind are kept.
     pub(crate) fn new(
         simulation: &Simulation,
         info: &GraphInfo,
         causes: bool,
         deviations_max: usize,
-    ) -> Result<Self, SpinError> {
-        let refused = |error: BoxError| SpinError::Simulation(error.to_string());
+    ) -> Result<Self> {
+        let refused = |error: BoxError| {
+            Error::new(ErrorKind::InvalidArgument, error.to_string()).caused_by(error)
+        };
         // Which entries of a schedule were applied is told by all of them.
         let is_scripted = matches!(simulation.ties, TiePolicy::Scripted(_));
+        let keeps_links = deviations_max == usize::MAX;
         let deviations_max = if is_scripted { usize::MAX } else { deviations_max };
         let seed = simulation.effective_seed();
-        let links = simulation.links.resolve(info, seed).map_err(refused)?;
-        let durations = simulation.durations.resolve(info, seed).map_err(refused)?;
+        let links = simulation.links.as_ref().map(|model| model.resolve(info, seed));
+        let links = links.transpose().map_err(refused)?;
+        let durations = simulation.durations.as_ref().map(|model| model.resolve(info, seed));
+        let durations = durations.transpose().map_err(refused)?;
         let causes = causes || durations.as_ref().is_some_and(|table| table.depends_on_sending());
         let cores = virtual_cores(&simulation.cores, info)?;
         if let Simulation { start, end: Some(end), .. } = simulation
             && end < start
         {
-            return Err(SpinError::Simulation(format!(
-                "it ends at {end}, before it starts at {start}: choose a later end"
-            )));
+            let text = format!("it ends at {end}, before it starts at {start}: choose a later end");
+            return Err(Error::new(ErrorKind::InvalidArgument, text));
         }
-        let perturbations = Perturbations::new(deviations_max);
+        let perturbations = Perturbations::new(deviations_max, keeps_links);
         let jitter = match &simulation.ties {
             TiePolicy::Scripted(schedule) => PerturbationSource::scripted(schedule),
             _ => PerturbationSource::new(simulation.jitter),
@@ -161,7 +167,7 @@ impl Setting {
 
 /// The threads of the virtual cores, with their loops in topological order, as live workers have
 /// them.
-fn virtual_cores(cores: &Cores, info: &GraphInfo) -> Result<Option<VirtualThreads>, SpinError> {
+fn virtual_cores(cores: &Cores, info: &GraphInfo) -> Result<Option<VirtualThreads>> {
     let order = info.topological_order();
     let mapping = match cores {
         Cores::Unlimited => return Ok(None),
@@ -172,13 +178,7 @@ fn virtual_cores(cores: &Cores, info: &GraphInfo) -> Result<Option<VirtualThread
         Cores::Mapped(mapping) => mapping,
     };
     let names = loop_names(info);
-    // They are virtual: each core that the mapping names exists.
-    let mut ids: Vec<_> = mapping.cores.iter().map(|core| core.id).collect();
-    ids.extend(mapping.default_core);
-    ids.sort_unstable();
-    ids.dedup();
-    let plan = mapping.resolve(&names, &ids);
-    let plan = plan.map_err(|error| SpinError::Simulation(error.to_string()))?;
+    let plan = mapping.resolve(&names, &mapping.virtual_cores())?;
     let thread = |of: &CorePlan| VirtualThread { core: of.core, loops: of.in_order(&order) };
     let placement = Arc::new(Placement::new(mapping, &plan));
     Ok(Some((plan.iter().map(thread).collect(), placement)))

@@ -1,11 +1,11 @@
 //! Threads of the application that share the time of a deterministic executor.
 //!
-//! Usually the thread that spins is the only one whose steps are ordered; events that other threads
-//! cause come at times that no other run repeats. The crate `ringspin-simulated-threads` runs all
-//! threads of a program one at a time, under one simulated time. An executor in deterministic mode
-//! is then one of them, the last one at each instant: while others can run at an instant, they do;
-//! then it dispatches its events of that instant; when nothing is left, time goes to the earliest
-//! deadline of a thread or event of the executor.
+//! Usually only the steps of the spinning thread are ordered; events of other threads come at times
+//! that no other run repeats. The crate `ringspin-simulated-threads` runs all threads of a program
+//! one at a time, under one simulated time. An executor in deterministic mode is then one of them,
+//! the last one at each instant: while others can run at an instant, they do; then it dispatches
+//! its events of that instant; when nothing is left, time goes to the earliest deadline of a thread
+//! or event of the executor.
 
 use super::{Deviation, TiePolicy};
 use ringspin_executor::{SimClock, Time};
@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 /// How the wait of an executor for its next event ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitEnd {
-    /// Its time has come.
+    /// It is due.
     Reached,
     /// Other threads ran, at this or an earlier time.
     OthersRan,
@@ -76,14 +76,13 @@ pub trait SimulatedThreads: Send + Sync {
     /// Waits until `time`, or until another thread ran; [`Time::MAX`] is for no time.
     fn wait_until(&self, time: Time) -> WaitEnd;
 
-    /// Calls `run` in a world of its own, in which the calling thread is the first, random numbers
-    /// have this seed, and the order of threads is chosen as `ties` says: of a schedule, its
+    /// Calls `run` in a new world, in which the calling thread is the first, random numbers have
+    /// this seed, and the order of threads is chosen as `ties` says: of a schedule, its
     /// [`threads`](crate::Schedule::threads) are followed. The threads of the caller's world stand
     /// still meanwhile.
     fn isolate(&self, seed: u64, ties: &TiePolicy, run: &mut dyn FnMut());
 
-    /// The executor has dispatched events whose digest is this: it becomes part of
-    /// [that](Self::digest) of the threads.
+    /// The digest of dispatched events: it becomes part of [that](Self::digest) of the threads.
     fn note(&self, digest: u64);
 
     /// How often so far the next thread was chosen among several; zero if they run in the order in
@@ -105,8 +104,8 @@ pub fn register(threads: &'static dyn SimulatedThreads) {
     let _ = THREADS.set(threads);
 }
 
-/// Calls `run`: if the calling thread is in a world, then in one of its own, with the same start.
-/// So each run of a job is the same, whatever ran before.
+/// Calls `run`: if the calling thread is in a world, then in a new one, with the same start. So
+/// each run of a job is the same, whatever ran before.
 pub fn isolated<R>(seed: u64, ties: &TiePolicy, run: impl FnOnce() -> R) -> R {
     let Some(threads) = registered() else { return run() };
     let (mut run, mut result) = (Some(run), None);

@@ -1,13 +1,27 @@
 //! Ties: in which order the events of one instant are dispatched, where the contract leaves no
 //! choice and a bug may.
 //!
-//! The contract has a total order. A robot has none: what happens in the same instant of simulated
-//! time happens in any order on the machine. A tie policy tries such orders, each reproducible from
-//! its seed. What two events of one callback are, and what became ready at different times for one
-//! loop, keeps its order under every policy.
+//! The contract has a total order. A robot has none: events of one instant of simulated time happen
+//! in any order on the machine. A tie policy tries such orders, each reproducible from its seed.
+//! Two events of one callback, and events that became ready at different times for one loop, keep
+//! their order under every policy.
+//!
+//! While callbacks take time, the candidates of a choice are, in this order:
+//!
+//! 1. Of each loop that is free, the oldest event of each callback, among the events that became
+//!    ready at the same instant as the loop's first one.
+//! 2. The due timers, without those of a free loop in which an event waits from an earlier instant.
+//!    A timer of a busy loop counts: if it is chosen, its expiry becomes an event that waits for
+//!    the loop, and the next choice follows.
+//!
+//! So a loop that becomes free first handles the events that became ready at the earliest instant,
+//! in the order of the policy, then those of the next one. Threads that are shared by loops, as on
+//! [mapped cores](crate::Cores), expire all due timers before a choice, and take further rules from
+//! the live workers.
 
+use crate::exploration::{Pct, Script};
 use crate::random::{Purpose, Stream};
-use crate::schedule::{Deviation, InstantEvent, Postponement, Schedule};
+use crate::schedule::{InstantEvent, Postponement, Schedule};
 use ringspin_executor::{CallbackId, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,20 +32,19 @@ pub enum TiePolicy {
     /// no other event.
     #[default]
     Fifo,
-    /// The reverse: due timers first, the last of them before the others, then the newest event.
+    /// The reverse: the last of the candidates. Due timers come first, the last of them before the
+    /// others, then the newest event. A loop that was busy has the events of the earliest instant
+    /// as its candidates: it handles these from the newest to the oldest before those of later
+    /// instants.
     Reverse,
     /// Any event or due timer, each with the same probability.
     Shuffle {
         /// Another seed is another order.
         seed: u64,
     },
-    /// Probabilistic concurrency testing: each callback has a random priority, and the highest goes
-    /// first, but for `depth - 1` points where the one that would go is given the lowest. A bug
-    /// that needs `depth` events in a certain order is found with a probability of at least
+    /// Probabilistic concurrency testing: by random priorities of callbacks, as [`Pct`] has it. A
+    /// bug that needs `depth` events in a certain order is found with a probability of at least
     /// 1 / (callbacks * steps^(depth - 1)) in each run.
-    ///
-    /// From: Burckhardt, Kothari, Musuvathi, Nagarakatte, "A randomized scheduler with
-    /// probabilistic guarantees of finding bugs", ASPLOS 2010.
     Pct {
         /// Another seed is another order.
         seed: u64,
@@ -53,7 +66,7 @@ pub struct Candidate {
     pub due_timer: bool,
 }
 
-/// Chooses among the events of an instant: for tie policies of one's own.
+/// Chooses among the events of an instant: for tie policies of an application.
 pub trait TieBreaker: Send {
     /// Chooses the next of at least two candidates, which are in the contract's order. A number
     /// that is too great counts as the last.
@@ -70,7 +83,7 @@ impl TiePolicy {
                 Box::new(Shuffle { stream: Stream::new(*seed, "shuffle"), choices: 0 })
             }
             Self::Pct { seed, depth, steps } => Box::new(Pct::new(*seed, *depth, *steps)),
-            Self::Scripted(schedule) => return Some(Chooser::Script(Script::new(schedule))),
+            Self::Scripted(schedule) => return Some(Chooser::Script(InstantScript::new(schedule))),
         }))
     }
 }
@@ -78,7 +91,7 @@ impl TiePolicy {
 /// Chooses among the events of an instant.
 pub(super) enum Chooser {
     Breaker(Box<dyn TieBreaker>),
-    Script(Script),
+    Script(InstantScript),
 }
 
 struct Reverse;
@@ -101,69 +114,32 @@ impl TieBreaker for Shuffle {
     }
 }
 
-struct Pct {
-    stream: Stream,
-    /// By callback: those that were changed are below all others, the later the lower.
-    lowered: BTreeMap<CallbackId, u64>,
-    /// At which choices a priority changes, in order.
-    changes: Vec<u64>,
-    choices: u64,
-}
-
-impl Pct {
-    fn new(seed: u64, depth: u32, steps: u64) -> Self {
-        let stream = Stream::new(seed, "pct");
-        let draw = |n| stream.below(n, Purpose::PriorityChange, steps.max(1));
-        let mut changes: Vec<u64> = (1..u64::from(depth.max(1))).map(draw).collect();
-        changes.sort_unstable();
-        Self { stream, lowered: BTreeMap::new(), changes, choices: 0 }
-    }
-
-    fn highest(&self, candidates: &[Candidate]) -> usize {
-        let priority = |candidate: &Candidate| match self.lowered.get(&candidate.callback) {
-            Some(&change) => (0, u64::MAX - change),
-            None => (1, self.stream.draw(u64::from(candidate.callback.0), Purpose::Priority)),
-        };
-        let priorities = candidates.iter().map(priority).enumerate();
-        // Of equal ones the first: a callback that is ready and a due timer of it cannot both be.
-        let highest = priorities.max_by_key(|&(n, priority)| (priority, std::cmp::Reverse(n)));
-        highest.map_or(0, |(n, _)| n)
-    }
-}
-
 impl TieBreaker for Pct {
     fn choose(&mut self, _: Time, candidates: &[Candidate]) -> usize {
-        while self.changes.first().is_some_and(|&change| change <= self.choices) {
-            let highest = candidates[self.highest(candidates)].callback;
-            self.lowered.insert(highest, self.choices);
-            self.changes.remove(0);
-        }
-        self.choices += 1;
-        self.highest(candidates)
+        Self::choose(self, candidates.iter().map(|candidate| u64::from(candidate.callback.0)))
     }
 }
 
-/// Follows a schedule.
-pub(super) struct Script {
-    deviations: BTreeMap<(Time, u32), u32>,
-    postponements: BTreeMap<Time, Vec<Postponement>>,
+/// Follows the deviations and postponements of a schedule.
+pub(super) struct InstantScript {
+    deviations: Script,
+    /// By instant and the event that waits: the events for which it waits.
+    postponements: BTreeMap<(Time, InstantEvent), Vec<InstantEvent>>,
     /// The postponements of which an event waits.
     waiting: BTreeSet<Postponement>,
     /// The postponements of which an event has waited until the other one was taken.
     applied: BTreeSet<Postponement>,
 }
 
-impl Script {
+impl InstantScript {
     fn new(schedule: &Schedule) -> Self {
-        let deviations = schedule.deviations.iter();
-        let deviations =
-            deviations.map(|&Deviation { time, choice, taken }| ((time, choice), taken));
+        let deviations = Script::new(&schedule.deviations);
         let mut postponements: BTreeMap<_, Vec<_>> = BTreeMap::new();
-        for postponement in &schedule.postponements {
-            postponements.entry(postponement.time).or_default().push(*postponement);
+        for &Postponement { time, held, until } in &schedule.postponements {
+            postponements.entry((time, held)).or_default().push(until);
         }
         let (waiting, applied) = (BTreeSet::new(), BTreeSet::new());
-        Self { deviations: deviations.collect(), postponements, waiting, applied }
+        Self { deviations, postponements, waiting, applied }
     }
 
     /// The index of the candidate for choice number `choice` of the instant `now`, at which these
@@ -175,16 +151,15 @@ impl Script {
         candidates: &[Candidate],
         taken: &TakenEvents,
     ) -> (usize, bool) {
-        if let Some(&taken) = self.deviations.get(&(now, choice))
-            && (1..candidates.len()).contains(&(taken as usize))
-        {
-            return (taken as usize, true);
+        if let Some(taken) = self.deviations.taken(now, choice, candidates.len()) {
+            return (taken, true);
         }
-        let Some(postponements) = self.postponements.get(&now) else { return (0, false) };
-        let holds = |candidate: &Candidate, postponement: &&Postponement| {
-            taken.is_next(candidate.callback, postponement.held) && !taken.has(postponement.until)
+        let held_by = |candidate: &Candidate| {
+            let held = taken.next(candidate.callback);
+            let untils = self.postponements.get(&(now, held)).into_iter().flatten();
+            let untils = untils.filter(|until| !taken.has(**until));
+            untils.map(move |&until| Postponement { time: now, held, until })
         };
-        let held_by = |candidate| postponements.iter().filter(move |p| holds(candidate, p));
         let free = candidates.iter().position(|candidate| held_by(candidate).next().is_none());
         // If all are held back, none can wait for another one.
         let chosen = free.unwrap_or(0);
@@ -194,45 +169,55 @@ impl Script {
 
     /// An event is taken after those of `taken`.
     pub(super) fn take(&mut self, callback: CallbackId, taken: &TakenEvents) {
+        let event = taken.next(callback);
         let Self { waiting, applied, .. } = self;
-        waiting.retain(|postponement| {
-            let is_over = taken.is_next(callback, postponement.until);
-            if is_over {
-                applied.insert(*postponement);
-            }
+        waiting.retain(|&postponement| {
             // If it cannot wait any longer, nothing else was left to do.
-            !is_over && !taken.is_next(callback, postponement.held)
+            let is_held = event == postponement.held;
+            let is_over = is_held || event == postponement.until;
+            if is_over {
+                let until = taken.last.filter(|_| is_held).unwrap_or(postponement.until);
+                applied.insert(Postponement { until, ..postponement });
+            }
+            !is_over
         });
     }
 
-    /// The postponements that were kept so far.
-    pub(super) fn applied(&self) -> impl Iterator<Item = Postponement> {
-        self.applied.iter().copied()
+    /// The postponements that were kept so far. An event that waited less than it was to, at the
+    /// instant `now` also one that still waits, is postponed until the one `taken` last before it:
+    /// with these postponements, the run is the same.
+    pub(super) fn applied(&self, now: Time, taken: &TakenEvents) -> BTreeSet<Postponement> {
+        let waiting = self.waiting.iter().filter(|postponement| postponement.time == now);
+        let so_far = |&of| taken.last.map(|until| Postponement { until, ..of });
+        self.applied.iter().copied().chain(waiting.filter_map(so_far)).collect()
     }
 }
 
-/// How many events of each callback were taken at an instant.
+/// The events that were taken at an instant.
 #[derive(Debug, Default)]
-pub(super) struct TakenEvents(BTreeMap<CallbackId, u32>);
+pub(super) struct TakenEvents {
+    counts: BTreeMap<CallbackId, u32>,
+    last: Option<InstantEvent>,
+}
 
 impl TakenEvents {
     pub(super) fn clear(&mut self) {
-        self.0.clear();
+        self.counts.clear();
+        self.last = None;
     }
 
     pub(super) fn take(&mut self, callback: CallbackId) {
-        *self.0.entry(callback).or_default() += 1;
+        self.last = Some(self.next(callback));
+        *self.counts.entry(callback).or_default() += 1;
     }
 
-    fn count(&self, callback: CallbackId) -> u32 {
-        self.0.get(&callback).copied().unwrap_or(0)
+    /// The next event of `callback`.
+    fn next(&self, callback: CallbackId) -> InstantEvent {
+        let number = self.counts.get(&callback).copied().unwrap_or(0);
+        InstantEvent { callback, number }
     }
 
-    fn is_next(&self, callback: CallbackId, turn: InstantEvent) -> bool {
-        callback == turn.callback && self.count(callback) == turn.number
-    }
-
-    fn has(&self, turn: InstantEvent) -> bool {
-        self.count(turn.callback) > turn.number
+    fn has(&self, event: InstantEvent) -> bool {
+        self.next(event.callback).number > event.number
     }
 }

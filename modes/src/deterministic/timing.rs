@@ -1,4 +1,11 @@
 //! How long callbacks take in simulated time.
+//!
+//! The recorder, which the worker calls, learns first that a callback begins, and draws its
+//! duration; after the dispatch the sequencer takes the call and keeps its core busy until the end.
+//! Both are on the thread of the run, one after the other: the lock is there because the worker
+//! owns the recorder, and an executor may move to another thread between two spins. A duration is
+//! drawn for the callback and the number of its run, and not from one series, so a further node
+//! changes no duration of the others.
 
 use super::models::ResolvedDurations;
 use ringspin_executor::{CallbackId, Clock, Dispatch, GraphInfo, SimNetwork, Table, Time};
@@ -24,7 +31,6 @@ struct State {
     overruns: Table<CallbackId, u64>,
 }
 
-/// A dispatched call that takes time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call {
     callback: CallbackId,
@@ -35,7 +41,7 @@ pub(super) struct Call {
     logical_end: Option<Time>,
 }
 
-/// A callback whose end depends on whether it sends something.
+/// A callback that ends later or earlier if it sends something.
 struct Open {
     quiet_end: Time,
     sending_end: Time,
@@ -54,7 +60,6 @@ impl Timing {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The graph has changed.
     pub(super) fn extend(&self, info: &GraphInfo) {
         let mut state = self.state();
         state.table.extend(info);

@@ -1,42 +1,96 @@
 //! The network of a simulation: the links' delays, and jitter on top.
+//!
+//! The thread that publishes asks for the outcome of each message, under the lock of the simulated
+//! network. The link decides about loss and delay, jitter adds to the delay, and the addition is
+//! noted in a list that the sequencer reads for the schedule; the list has a lock, because the
+//! network owns one handle of it and the sequencer the other. Random delays come from a stream for
+//! each edge, by the number of the message: with one stream for all, another publisher would change
+//! the delays on every edge. Jitter keeps the order of messages on an edge, unless the link itself
+//! changes it.
 
 use super::models::ResolvedLinks;
 use super::simulation::Jitter;
 use crate::names::publisher_names;
 use crate::random::{Purpose, Stream};
-use crate::schedule::{DelayPerturbation, Kept, Schedule};
+use crate::schedule::{DelayPerturbation, Kept, Loss, Schedule};
 use ringspin_executor::{
     CallbackId, DeliveryOutcome, EventId, GraphInfo, InFlight, LoopId, Network, SourceId, Table,
     Time, TopicInfo,
 };
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// The perturbations of a run so far.
 #[derive(Clone, Debug)]
-pub(super) struct Perturbations(Arc<Mutex<Kept<DelayPerturbation>>>);
+pub(super) struct Perturbations {
+    messages: Arc<Mutex<Messages>>,
+    keeps_links: bool,
+}
+
+#[derive(Debug)]
+struct Messages {
+    delays: Kept<DelayPerturbation>,
+    /// The losses that a schedule asked for.
+    losses: Vec<Loss>,
+    /// The effects of the links, if these are kept.
+    links: Vec<LinkEffect>,
+}
+
+/// The effect of a link on a message for one callback: a delay in nanoseconds, or `None` for a
+/// loss.
+pub type LinkEffect = (EventId, CallbackId, Option<u64>);
 
 impl Perturbations {
-    /// Keeps `max` of them.
-    pub(super) fn new(max: usize) -> Self {
-        Self(Arc::new(Mutex::new(Kept::new(max))))
+    /// Keeps `max` delays, and with `keeps_links` the effects of the links.
+    pub(super) fn new(max: usize, keeps_links: bool) -> Self {
+        let messages = Messages { delays: Kept::new(max), losses: Vec::new(), links: Vec::new() };
+        Self { messages: Arc::new(Mutex::new(messages)), keeps_links }
+    }
+
+    fn messages(&self) -> MutexGuard<'_, Messages> {
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The kept perturbations, and the number of all.
     pub(super) fn all(&self) -> (Vec<DelayPerturbation>, u64) {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut perturbations = kept.items().to_vec();
+        let messages = self.messages();
+        let mut perturbations = messages.delays.items().to_vec();
         perturbations.sort_unstable();
-        (perturbations, kept.count())
+        (perturbations, messages.delays.count())
+    }
+
+    /// The losses that a schedule asked for.
+    pub(super) fn losses(&self) -> Vec<Loss> {
+        let mut losses = self.messages().losses.clone();
+        losses.sort_unstable();
+        losses
+    }
+
+    /// The effects of the links, if these were kept.
+    pub(super) fn links(&self) -> Vec<LinkEffect> {
+        self.messages().links.clone()
     }
 
     fn push(&self, perturbation: DelayPerturbation) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(perturbation);
+        self.messages().delays.push(perturbation);
+    }
+
+    /// Notes the effect of the link of a message.
+    fn note_link(&self, in_flight: &InFlight, outcome: &DeliveryOutcome) {
+        if !self.keeps_links {
+            return;
+        }
+        let delay_ns = match outcome {
+            DeliveryOutcome::Lost => None,
+            DeliveryOutcome::Once(time) | DeliveryOutcome::Twice(time, _) => {
+                Some(time.since(in_flight.departure).as_nanos() as u64)
+            }
+        };
+        self.messages().links.push((in_flight.event, in_flight.callback, delay_ns));
     }
 }
 
-/// Source of the perturbations of a run.
 pub(super) enum PerturbationSource {
     None,
     /// Random ones up to a limit.
@@ -44,8 +98,8 @@ pub(super) enum PerturbationSource {
         seed: u64,
         max_ns: u64,
     },
-    /// The perturbations of a schedule.
-    Scripted(BTreeMap<(EventId, CallbackId), u64>),
+    /// The perturbations of a schedule; `None` for a loss.
+    Scripted(BTreeMap<(EventId, CallbackId), Option<u64>>),
 }
 
 impl PerturbationSource {
@@ -57,24 +111,24 @@ impl PerturbationSource {
     }
 
     pub(super) fn scripted(schedule: &Schedule) -> Self {
-        if schedule.perturbations.is_empty() {
-            return Self::None;
-        }
-        let perturbations = schedule.perturbations.iter();
-        Self::Scripted(
-            perturbations
-                .map(|perturbation| {
-                    ((perturbation.event, perturbation.callback), perturbation.delay_ns)
-                })
-                .collect(),
-        )
+        let delays = schedule.perturbations.iter();
+        let delays = delays.map(|delay| ((delay.event, delay.callback), Some(delay.delay_ns)));
+        let losses = schedule.losses.iter().map(|loss| ((loss.event, loss.callback), None));
+        let all: BTreeMap<_, _> = delays.chain(losses).collect();
+        if all.is_empty() { Self::None } else { Self::Scripted(all) }
+    }
+
+    /// Whether a schedule has the message lost.
+    fn loses(&self, in_flight: &InFlight) -> bool {
+        let key = (in_flight.event, in_flight.callback);
+        matches!(self, Self::Scripted(of) if of.get(&key) == Some(&None))
     }
 
     fn is_none(&self) -> bool {
         matches!(self, Self::None)
     }
 
-    /// By how much a message is late, on an edge with this seed of its own.
+    /// The delay of a message on an edge with this seed.
     fn delay_ns(&self, in_flight: &InFlight, stream: Option<Stream>) -> u64 {
         match self {
             Self::None => 0,
@@ -83,7 +137,8 @@ impl PerturbationSource {
                 stream.below(in_flight.event.sequence, Purpose::Jitter, limit)
             }),
             Self::Scripted(perturbations) => {
-                perturbations.get(&(in_flight.event, in_flight.callback)).copied().unwrap_or(0)
+                let key = (in_flight.event, in_flight.callback);
+                perturbations.get(&key).copied().flatten().unwrap_or(0)
             }
         }
     }
@@ -118,13 +173,12 @@ pub(super) struct Traffic {
     links: Option<Box<dyn ResolvedLinks>>,
     jitter: PerturbationSource,
     perturbations: Perturbations,
-    /// The callbacks to whose messages jitter applies.
+    /// The callbacks that receive messages with jitter.
     jittered: Table<CallbackId, ()>,
     edges: BTreeMap<(CallbackId, SourceId), Edge>,
     info: GraphInfo,
 }
 
-/// An edge with jitter.
 struct Edge {
     stream: Option<Stream>,
     /// When the latest message so far arrives by its link.
@@ -182,6 +236,11 @@ impl Network for Traffic {
             Some(links) => links.outcome(callback, event, departure, bytes),
             None => DeliveryOutcome::Once(departure),
         };
+        self.perturbations.note_link(in_flight, &outcome);
+        if self.jitter.loses(in_flight) {
+            self.perturbations.messages().losses.push(Loss { event, callback });
+            return DeliveryOutcome::Lost;
+        }
         if !self.jittered.contains(callback) {
             return outcome;
         }

@@ -2,17 +2,18 @@
 //!
 //! As long as callbacks take no time and nothing else is asked for, the worker's own ready ring is
 //! all that is needed. Otherwise the [`VirtualCoreScheduler`] takes its events out, and keeps those
-//! of a busy thread waiting while others go on. A core has one thread, or several of different
+//! of a busy thread waiting while others run. A core has one thread, or several of different
 //! priority: while a higher one is busy, the lower ones begin nothing.
 
 use super::contention::{Contention, RunningCall, RunningCalls};
 use super::ties::{Candidate, Chooser, TakenEvents};
 use super::timing::Call;
-use crate::error::Panicked;
+use crate::error::catch_part;
 use crate::mapping::{LoopName, Placement};
 use crate::schedule::{Deviation, Kept, Postponement, Taken};
 use ringspin_executor::{
-    CallbackId, GraphInfo, LoopId, LoopInfo, Monitor, Picker, ReadyEvent, Table, Time, Worker,
+    CallbackId, GraphInfo, LoopId, LoopInfo, Monitor, Picker, ReadyEvent, Result, Table, Time,
+    Worker,
 };
 use ringspin_ringbuf::ReadySet;
 use std::cmp::Reverse;
@@ -23,7 +24,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pending {
     pub(super) event: ReadyEvent,
-    /// The how-manieth event it is.
+    /// Its sequence number among the events of all loops.
     order: u64,
     /// When it became ready.
     pub(super) since: Time,
@@ -37,14 +38,15 @@ impl Pending {
 
 /// The ready events of all loops.
 pub(super) struct VirtualCoreScheduler {
-    loops: Table<LoopId, LoopAgenda>,
-    /// The loop of each callback.
+    loops: Table<LoopId, VirtualLoop>,
     loop_of: Table<CallbackId, LoopId>,
     /// The threads of the cores: by core, then by falling priority.
     threads: Vec<Thread>,
-    /// Where later loops go, unless each has a core of its own.
+    /// Whether threads choose as live workers do.
+    sweeps: bool,
+    /// Where later loops go, unless each has a core.
     placement: Option<Arc<Placement>>,
-    /// The first events of the loops whose threads are free; for threads without a picker.
+    /// The first events of the loops with free threads; for threads without a picker.
     next: BTreeSet<(u64, u32)>,
     /// The ends of the running calls, and their threads.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
@@ -54,7 +56,7 @@ pub(super) struct VirtualCoreScheduler {
     running: Option<RunningCalls>,
 }
 
-struct LoopAgenda {
+struct VirtualLoop {
     thread: u32,
     /// Its index on its thread.
     place: u32,
@@ -62,7 +64,7 @@ struct LoopAgenda {
     pending: VecDeque<Pending>,
 }
 
-impl LoopAgenda {
+impl VirtualLoop {
     fn new(thread: u32, place: u32, priority: u8) -> Self {
         Self { thread, place, priority, pending: VecDeque::new() }
     }
@@ -76,14 +78,13 @@ pub(super) struct VirtualThread {
     pub(super) loops: Vec<LoopId>,
 }
 
-/// The state of a thread.
 struct Thread {
     /// The number of its core.
     core: u32,
-    /// Its loops, and some that are gone; those of the start are sorted by descending dispatch
-    /// priority if it has a picker.
+    /// Its loops, and some that were destroyed; those of the start are sorted by descending
+    /// dispatch priority if it has a picker.
     loops: Vec<LoopId>,
-    /// The places of the loops that are gone.
+    /// The places of the destroyed loops.
     free: Vec<u32>,
     busy: bool,
     /// How it chooses among its loops, as a live worker does; `None` if by age of the events.
@@ -93,6 +94,17 @@ struct Thread {
 impl Thread {
     fn new(core: u32, loops: Vec<LoopId>, sweep: Option<(Picker, ReadySet)>) -> Self {
         Self { core, loops, free: Vec::new(), busy: false, sweep }
+    }
+
+    /// The loops with pending events, if the thread has a picker.
+    fn ready(&self) -> impl Iterator<Item = LoopId> {
+        let set = self.sweep.as_ref().map(|(_, set)| set);
+        let mut start = 0;
+        std::iter::from_fn(move || {
+            let place = set?.next(start).filter(|place| *place >= start)?;
+            start = place + 1;
+            Some(self.loops[place])
+        })
     }
 
     /// Adds a loop; returns its place.
@@ -127,7 +139,7 @@ impl Thread {
 }
 
 impl VirtualCoreScheduler {
-    /// With a core for each loop.
+    /// There is a core for each loop.
     pub(super) fn unlimited(info: &GraphInfo) -> Self {
         let thread = |(core, id)| VirtualThread { core, loops: vec![id] };
         Self::new(info, info.loops.keys().enumerate().map(thread).collect(), None)
@@ -166,21 +178,22 @@ impl VirtualCoreScheduler {
         let mut loops = Table::new();
         for (n, thread) in threads.iter().enumerate() {
             for (place, id) in thread.loops.iter().enumerate() {
-                loops.insert(*id, LoopAgenda::new(n as u32, place as u32, priority(id)));
+                loops.insert(*id, VirtualLoop::new(n as u32, place as u32, priority(id)));
             }
         }
         let (next, ends) = (BTreeSet::new(), BinaryHeap::new());
         let loop_of = info.callbacks.map(|_, callback| callback.event_loop);
-        Self { loops, loop_of, threads, placement, next, ends, arrived: 0, running: None }
+        let sweeps = placement.is_some() && !threads.is_empty();
+        Self { loops, loop_of, threads, sweeps, placement, next, ends, arrived: 0, running: None }
     }
 
-    /// The graph has changed: new loops go where the mapping says, or to cores of their own if
-    /// there is one for each loop. Linear in loops and callbacks.
+    /// The graph has changed: new loops go where the mapping says, or to new cores if there is one
+    /// for each loop. Linear in loops and callbacks.
     pub(super) fn extend(&mut self, info: &GraphInfo) {
         self.loop_of = info.callbacks.map(|_, callback| callback.event_loop);
         let is_gone = |id: &LoopId| !info.loops.contains(*id);
         for id in self.loops.keys().filter(is_gone).collect::<Vec<_>>() {
-            let LoopAgenda { thread, place, ref pending, .. } = self.loops[id];
+            let VirtualLoop { thread, place, ref pending, .. } = self.loops[id];
             let thread = &mut self.threads[thread as usize];
             if pending.is_empty() && !thread.busy {
                 thread.remove(place);
@@ -202,7 +215,7 @@ impl VirtualCoreScheduler {
         }
     }
 
-    /// The thread of a new loop; `None` if it gets one of its own.
+    /// The thread of a new loop; `None` if it gets a new one.
     fn thread_of(&self, info: &GraphInfo, of: &LoopInfo) -> Option<usize> {
         let placement = self.placement.as_ref()?;
         let of_node = info.loops.iter().find(|(_, other)| other.node_index == of.node_index);
@@ -219,7 +232,7 @@ impl VirtualCoreScheduler {
             self.threads.len() - 1
         });
         let place = self.threads[thread].add(id, priority);
-        self.loops.insert(id, LoopAgenda::new(thread as u32, place, priority));
+        self.loops.insert(id, VirtualLoop::new(thread as u32, place, priority));
     }
 
     /// Whether thread `n` can begin a call: no call of it runs, and none of a higher thread of its
@@ -233,7 +246,7 @@ impl VirtualCoreScheduler {
 
     /// Whether threads choose as live workers do, which expire all due timers first.
     pub(super) fn sweeps(&self) -> bool {
-        self.threads.iter().any(|thread| thread.sweep.is_some())
+        self.sweeps
     }
 
     /// Takes over what became ready.
@@ -278,7 +291,8 @@ impl VirtualCoreScheduler {
         if let Some(&(_, id)) = self.next.first() {
             return Some(self.remove(id, 0));
         }
-        for n in 0..self.threads.len() {
+        let threads = if self.sweeps { self.threads.len() } else { 0 };
+        for n in 0..threads {
             if !self.is_free(n) {
                 continue;
             }
@@ -301,7 +315,7 @@ impl VirtualCoreScheduler {
         worker: &mut Worker,
         now: Time,
         monitor: &Monitor,
-    ) -> Result<Option<Pending>, Panicked> {
+    ) -> Result<Option<Pending>> {
         breaker.arrive_at(now);
         let chosen = match self.sweeps() {
             true => self.choose_on_cores(breaker, now)?,
@@ -315,11 +329,7 @@ impl VirtualCoreScheduler {
 
     /// With threads that choose as live workers do. The first candidate is the one that would be
     /// taken without a breaker.
-    fn choose_on_cores(
-        &mut self,
-        breaker: &mut Breaker,
-        now: Time,
-    ) -> Result<Option<Pending>, Panicked> {
+    fn choose_on_cores(&mut self, breaker: &mut Breaker, now: Time) -> Result<Option<Pending>> {
         let mut picks = self.picks();
         let Some(first) = picks.first() else { return Ok(None) };
         let id = self.threads[first.thread].loops[first.place].0;
@@ -331,7 +341,7 @@ impl VirtualCoreScheduler {
         breaker.gather_on_cores(self, &picks, now);
         let chosen = breaker.choose(now)?;
         let (_, id, index) = breaker.places[chosen];
-        let LoopAgenda { thread, place, .. } = self.loops[LoopId(id)];
+        let VirtualLoop { thread, place, .. } = self.loops[LoopId(id)];
         let is_it = |pick: &Pick| (pick.thread, pick.place) == (thread as usize, place as usize);
         match picks.into_iter().find(is_it) {
             Some(pick) => self.threads[pick.thread].set_picker(pick.picker),
@@ -368,7 +378,7 @@ impl VirtualCoreScheduler {
         worker: &mut Worker,
         now: Time,
         monitor: &Monitor,
-    ) -> Result<Option<Pending>, Panicked> {
+    ) -> Result<Option<Pending>> {
         loop {
             if let Some(id) = self.first_notice() {
                 return Ok(Some(self.remove(id, 0)));
@@ -446,6 +456,9 @@ impl VirtualCoreScheduler {
         match &mut self.running {
             Some(running) => running.begin(number, event_loop, call, now),
             None => self.ends.push(Reverse((call.end, number))),
+        }
+        if thread.sweep.is_some() {
+            return; // none of its loops is in `next`
         }
         for id in &thread.loops {
             if let Some(first) = self.loops.get(*id).and_then(|of| of.pending.front()) {
@@ -547,10 +560,10 @@ pub(super) struct Breaker {
     due: Vec<CallbackId>,
     /// Of the candidates that are due timers: which of the due timers.
     timers: Vec<usize>,
-    /// Of the current instant.
+    /// Events of the current instant.
     choices: u32,
     instant: Time,
-    /// In all.
+    /// The number in all.
     made: u64,
     /// The deviations so far.
     pub(super) taken: Kept<Taken>,
@@ -625,13 +638,15 @@ impl Breaker {
     fn gather_on_cores(&mut self, virtual_cores: &VirtualCoreScheduler, picks: &[Pick], now: Time) {
         self.places.clear();
         for pick in picks {
-            let ids = virtual_cores.threads[pick.thread].loops.iter().map(|id| id.0);
-            let firsts = ids.filter_map(|id| {
-                let event_loop = virtual_cores.loops.get(LoopId(id))?;
-                event_loop.pending.front().map(|first| (id, event_loop.priority, first.since))
-            });
-            let waited = firsts.clone().filter(|(.., since)| *since < now);
-            let waited = waited.map(|(_, priority, _)| priority).max().unwrap_or(0);
+            let firsts: Vec<_> = virtual_cores.threads[pick.thread]
+                .ready()
+                .map(|id| {
+                    let event_loop = &virtual_cores.loops[id];
+                    (id.0, event_loop.priority, event_loop.pending[0].since)
+                })
+                .collect();
+            let waited = firsts.iter().filter(|(.., since)| *since < now);
+            let waited = waited.map(|(_, priority, _)| *priority).max().unwrap_or(0);
             let picked = virtual_cores.threads[pick.thread].loops[pick.place].0;
             for (id, priority, _) in firsts {
                 if priority >= waited || id == picked {
@@ -672,7 +687,7 @@ impl Breaker {
         self.candidates.extend(self.places.iter().map(callback));
     }
 
-    fn choose(&mut self, now: Time) -> Result<usize, Panicked> {
+    fn choose(&mut self, now: Time) -> Result<usize> {
         let Self { chooser, candidates, events, choices, .. } = self;
         let count = candidates.len();
         if count == 1 {
@@ -680,7 +695,7 @@ impl Breaker {
         }
         let (chosen, deviates) = match chooser {
             Chooser::Breaker(breaker) => {
-                let chosen = Panicked::catch("the tie breaker", Some(now), || {
+                let chosen = catch_part("the tie breaker", Some(now), || {
                     breaker.choose(now, candidates).min(count - 1)
                 })?;
                 (chosen, chosen > 0)
@@ -703,14 +718,13 @@ impl Breaker {
     }
 
     /// The postponements that were kept so far.
-    pub(super) fn postponements(&self) -> Vec<Postponement> {
+    pub(super) fn postponements(&self) -> BTreeSet<Postponement> {
         match &self.chooser {
-            Chooser::Breaker(_) => Vec::new(),
-            Chooser::Script(script) => script.applied().collect(),
+            Chooser::Breaker(_) => BTreeSet::new(),
+            Chooser::Script(script) => script.applied(self.instant, &self.events),
         }
     }
 
-    /// The number of all choices.
     pub(super) fn choices(&self) -> u64 {
         self.made
     }

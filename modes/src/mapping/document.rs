@@ -1,13 +1,12 @@
 //! A mapping as a TOML document.
 
-use super::text::{FIFO_PRIORITIES, wait_text};
-use super::{CoreMapping, Mapping, MappingFileError, MappingParseError};
+use super::{FIFO_PRIORITIES, Mapping};
 use crate::quantity::Nanos;
-use ringspin_executor::WaitStrategy;
+use crate::toml_text;
+use ringspin_executor::{Error, ErrorKind, Result, WaitStrategy};
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
@@ -16,71 +15,45 @@ impl Mapping {
     /// Reads a mapping from a TOML file.
     ///
     /// # Errors
-    /// [`MappingFileError::Io`] when the file is not readable, [`MappingFileError::Parse`] with
-    /// file, line and column when it is not a mapping.
-    pub fn load(path: impl AsRef<Path>) -> Result<Self, MappingFileError> {
+    /// Fails when the file is not readable or not a mapping; then with file, line and column.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| MappingFileError::Io { path: path.to_owned(), error })?;
-        Ok(Self::parse(&text, || format!("`{}`", path.display()))?)
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            let shown = path.display();
+            let text = format!(
+                "failed to read the mapping file `{shown}`: {error}; check the path and its \
+                     permissions"
+            );
+            Error::new(ErrorKind::Io, text).at_path(path).caused_by(error)
+        })?;
+        Self::parse(&text, Some(path))
     }
 
-    /// The mapping as a TOML document that [`load`](Self::load) and [`FromStr`] read back.
+    /// The mapping as a TOML document that [`load`](Self::load) and [`FromStr`] read back, with one
+    /// node a line.
     pub fn to_toml_string(&self) -> String {
-        // Written by hand: it cannot fail, and one node per line makes a readable diff.
-        let mut text = String::new();
-        if let Some(core) = self.default_core {
-            let _ = writeln!(text, "default_core = {core}");
-        }
-        for (set, key) in [(self.use_isolated, "use_isolated"), (self.lock_memory, "lock_memory")] {
-            text += &if set { format!("{key} = true\n") } else { String::new() };
-        }
-        if !self.later.is_empty() {
-            let _ = writeln!(text, "later = {}", toml::Value::from(self.later.clone()));
-        }
-        if !self.dispatch_priorities.is_empty() {
-            text += if text.is_empty() { "" } else { "\n" };
-            text += "[dispatch_priorities]\n";
-            text += &toml::to_string(&self.dispatch_priorities).expect("numbers by name are TOML");
-        }
-        for core in &self.cores {
-            text += if text.is_empty() { "" } else { "\n" };
-            core.write_toml(&mut text);
-        }
-        text
+        toml::to_string_pretty(self).expect("numbers and texts can be written")
     }
 
-    fn parse(text: &str, origin: impl FnOnce() -> String) -> Result<Self, MappingParseError> {
-        toml::from_str(text)
-            .map_err(|error| MappingParseError { origin: origin(), error: Box::new(error) })
-    }
-}
-
-impl CoreMapping {
-    fn write_toml(&self, text: &mut String) {
-        let _ = writeln!(text, "[[core]]\nid = {}\nnodes = [", self.id);
-        for node in &self.nodes {
-            let _ = writeln!(text, "    {},", toml::Value::from(node.as_str()));
-        }
-        text.push_str("]\n");
-        if let Some(priority) = self.priority {
-            let _ = writeln!(text, "priority = {priority}");
-        }
-        if self.isolated {
-            text.push_str("isolated = true\n");
-        }
-        if let Some(strategy) = self.wait {
-            let _ = writeln!(text, "wait = \"{}\"", wait_text(strategy));
-        }
+    fn parse(text: &str, path: Option<&Path>) -> Result<Self> {
+        let origin = path.map_or("the text".into(), |path| format!("`{}`", path.display()));
+        let way_out = "correct that line; the keys are `default_core`, `use_isolated`, `later`, \
+                       `lock_memory`, a table `[dispatch_priorities]` and, under each `[[core]]`, \
+                       `id`, `nodes`, `priority`, `isolated` and `wait`";
+        let parsed = toml_text::parse(text, &format!("{origin} is not a mapping"), way_out);
+        parsed.map_err(|error| match path {
+            Some(path) => error.at_path(path),
+            None => error,
+        })
     }
 }
 
 impl FromStr for Mapping {
-    type Err = MappingParseError;
+    type Err = Error;
 
     /// Parses a TOML document.
-    fn from_str(text: &str) -> Result<Self, MappingParseError> {
-        Self::parse(text, || "the text".to_owned())
+    fn from_str(text: &str) -> Result<Self> {
+        Self::parse(text, None)
     }
 }
 
@@ -131,10 +104,13 @@ pub(super) mod wait {
         strategy: &Option<WaitStrategy>,
         to: S,
     ) -> Result<S::Ok, S::Error> {
-        match strategy {
-            Some(strategy) => to.serialize_str(&wait_text(*strategy)),
-            None => to.serialize_none(),
-        }
+        let text = strategy.map(|strategy| match strategy {
+            WaitStrategy::Spin => "spin".into(),
+            WaitStrategy::Yield => "yield".into(),
+            WaitStrategy::SpinThenPark(Duration::ZERO) => "park".into(),
+            WaitStrategy::SpinThenPark(limit) => Nanos::from(limit).to_string(),
+        });
+        text.serialize(to)
     }
 
     pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(

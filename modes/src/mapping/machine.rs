@@ -4,7 +4,10 @@
 //! threads that pin themselves run there. The kernel leaves such cores out of the affinity mask of
 //! ordinary processes, which is why they have to be looked up, and may be named nevertheless.
 
-use super::{IsolationError, Mapping};
+use super::Mapping;
+use crate::names::list;
+use crate::thread::allowed_cores;
+use ringspin_executor::{Error, ErrorKind, Result};
 use std::collections::BTreeSet;
 
 /// The file in which Linux lists the isolated cores.
@@ -45,33 +48,36 @@ impl Mapping {
     /// leaves out. O(cores²).
     ///
     /// # Errors
-    /// [`IsolationError`].
-    pub fn on_machine(&self, machine: &Machine) -> Result<Self, IsolationError> {
-        let isolated = || machine.isolated.clone();
-        let number =
-            |id: usize| match self.use_isolated {
-                false => Ok(id),
-                true => machine.isolated.get(id).copied().ok_or_else(|| {
-                    IsolationError::TooFewIsolated { wanted: id, isolated: isolated() }
-                }),
-            };
+    /// Fails for an isolated core that the machine does not have, or does not isolate.
+    pub fn on_machine(&self, machine: &Machine) -> Result<Self> {
+        let number = |id: usize| match self.use_isolated {
+            false => Ok(id),
+            true => machine.isolated.get(id).copied().ok_or_else(|| {
+                let (count, isolated) = (machine.isolated.len(), list(&machine.isolated));
+                let text = format!(
+                    "the mapping uses isolated core number {id}, counted from 0, and there are \
+                         {count}: {isolated}; isolate more cores (boot with `isolcpus=`) or leave \
+                         `use_isolated` out"
+                );
+                Error::new(ErrorKind::NotFound, text)
+            }),
+        };
         let mut mapping = self.clone();
         mapping.use_isolated = false;
         mapping.default_core = mapping.default_core.map(number).transpose()?;
         for core in &mut mapping.cores {
             core.id = number(core.id)?;
             if core.isolated && !machine.isolated.contains(&core.id) {
-                return Err(IsolationError::NotIsolated { core: core.id, isolated: isolated() });
+                let (core, isolated) = (core.id, list(&machine.isolated));
+                let text = format!(
+                    "core {core} is to be isolated, and is not: isolated are {isolated}; name one \
+                     of them, boot with `isolcpus={core}`, or leave `isolated` out"
+                );
+                return Err(Error::new(ErrorKind::NotFound, text));
             }
         }
         Ok(mapping)
     }
-}
-
-/// The cores that this thread may run on, as the operating system numbers them: all cores of the
-/// process, unless the thread was pinned. Executors pin only threads that they start.
-pub fn allowed_cores() -> Vec<usize> {
-    core_affinity::get_core_ids().unwrap_or_default().into_iter().map(|core| core.id).collect()
 }
 
 /// Reads the kernel's list of cores, `2-3,7`; `None` if it is no such list.

@@ -1,8 +1,7 @@
-//! How a mapping names event loops: entries, what they match, and which one wins.
+//! Names of event loops in a mapping: entries, their matches, and the one that wins.
 
-use super::UnknownNodeError;
-use crate::names::closest;
-use ringspin_executor::GraphInfo;
+use crate::names::way_out;
+use ringspin_executor::{Error, ErrorKind, GraphInfo, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -27,58 +26,37 @@ pub fn loop_names(info: &GraphInfo) -> Vec<LoopName<'_>> {
     info.loops.values().map(|l| LoopName { node: &l.node, group: &l.group }).collect()
 }
 
-/// A node, and the callback group within it if the text names one.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Entry {
-    node: String,
-    group: Option<String>,
-}
-
-impl Entry {
-    /// Reads `node`, or `node:group`; a name without the leading slash is relative to the root.
-    pub(super) fn parse(text: &str) -> Self {
-        let (node, group) = match text.split_once(':') {
-            Some((node, group)) => (node, Some(group.to_owned())),
-            None => (text, None),
-        };
-        let slash = if node.starts_with('/') { "" } else { "/" };
-        Self { node: format!("{slash}{node}"), group }
-    }
-}
-
-impl fmt::Display for Entry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.group {
-            Some(group) => write!(f, "{}:{group}", self.node),
-            None => f.write_str(&self.node),
-        }
-    }
+/// The entry `node`, or `node:group`, with the leading slash that may be left out.
+pub(super) fn entry(text: &str) -> String {
+    let slash = if text.starts_with('/') { "" } else { "/" };
+    format!("{slash}{text}")
 }
 
 /// The value of the entry for the loop called `name`: the more specific entry wins. O(log entries).
-pub(super) fn of_loop<T: Copy>(entries: &BTreeMap<Entry, T>, name: LoopName<'_>) -> Option<T> {
-    let node = name.node.to_owned();
-    let group = Entry { node: node.clone(), group: Some(name.group.into()) };
-    entries.get(&group).or_else(|| entries.get(&Entry { node, group: None })).copied()
+pub(super) fn of_loop<T: Copy>(entries: &BTreeMap<String, T>, name: LoopName<'_>) -> Option<T> {
+    let group = format!("{}:{}", name.node, name.group);
+    entries.get(&group).or_else(|| entries.get(name.node)).copied()
 }
 
 /// Every entry must match a loop, unless it is of a node in `later`: a misspelt name would
-/// otherwise silently move a node. `place` is where the mapping has the entry, given what it says
-/// of it.
+/// otherwise silently move a node. `place` is the place of the entry in the mapping.
 pub(super) fn check<T: Copy>(
-    entries: &BTreeMap<Entry, T>,
+    entries: &BTreeMap<String, T>,
     loops: &[LoopName<'_>],
     later: &[String],
     place: impl Fn(T) -> String,
-) -> Result<(), UnknownNodeError> {
+) -> Result<()> {
     let nodes: BTreeSet<&str> = loops.iter().map(|name| name.node).collect();
     let groups: BTreeSet<(&str, &str)> = loops.iter().map(|l| (l.node, l.group)).collect();
-    let later: BTreeSet<_> = later.iter().map(|text| Entry::parse(text)).collect();
-    let is_later = |entry: &Entry| {
-        later.contains(entry) || later.contains(&Entry { node: entry.node.clone(), group: None })
-    };
-    for (entry, &said) in entries.iter().filter(|(entry, _)| !is_later(entry)) {
-        let (node, group) = (entry.node.as_str(), entry.group.as_deref());
+    let later: BTreeSet<_> = later.iter().map(|text| entry(text)).collect();
+    for (entry, &said) in entries {
+        let (node, group) = match entry.split_once(':') {
+            Some((node, group)) => (node, Some(group)),
+            None => (entry.as_str(), None),
+        };
+        if later.contains(entry) || later.contains(node) {
+            continue;
+        }
         let node_exists = nodes.contains(node);
         let known: Vec<String> = match group {
             None if node_exists => continue,
@@ -88,11 +66,15 @@ pub(super) fn check<T: Copy>(
             }
             _ => nodes.iter().map(|node| (*node).to_owned()).collect(),
         };
-        let entry = entry.to_string();
         // Where the node itself is unknown, its group would only blur the comparison.
-        let wanted = if node_exists { entry.as_str() } else { node };
-        let suggestion = closest(wanted, &known).map(str::to_owned);
-        return Err(UnknownNodeError { entry, place: place(said), suggestion, known });
+        let wanted = if node_exists { entry } else { node };
+        let way_out = way_out(wanted, known, "the graph has no nodes; create them first");
+        let place = place(said);
+        let text = format!(
+            "{place} names `{entry}`, which does not exist; {way_out} (list it in `later` if it is \
+             created while the executor runs)"
+        );
+        return Err(Error::new(ErrorKind::NotFound, text).in_node(node));
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Where event loops go that are created while the graph runs.
 
-use super::names::{self, Entry};
+use super::names;
 use super::{CorePlan, LoopName, Mapping, ThreadKey};
 use ringspin_executor::{LatePlace, LatePlacement};
 use ringspin_ringbuf::Counter;
@@ -12,9 +12,9 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Placement {
     /// The index of the thread in the plan.
-    threads: BTreeMap<Entry, usize>,
+    threads: BTreeMap<String, usize>,
     default: Default,
-    priorities: BTreeMap<Entry, u8>,
+    priorities: BTreeMap<String, u8>,
 }
 
 /// The thread of the nodes that no entry names.
@@ -36,7 +36,7 @@ impl Placement {
         let threads: BTreeMap<_, _> = threads.collect();
         let priorities = mapping.dispatch_priorities.iter();
         let priorities: BTreeMap<_, _> =
-            priorities.map(|(text, priority)| (Entry::parse(text), *priority)).collect();
+            priorities.map(|(text, priority)| (names::entry(text), *priority)).collect();
         let default = mapping.default_thread().and_then(thread);
         Self { threads, default: default.map_or(Default::None, Default::Thread), priorities }
     }
@@ -49,7 +49,7 @@ impl Placement {
         Self { threads: BTreeMap::new(), default, priorities: BTreeMap::new() }
     }
 
-    /// The thread of a loop whose node is on thread `of_node`, if it is anywhere.
+    /// The thread of a loop of a node on thread `of_node`, if it is anywhere.
     pub(crate) fn thread_of(&self, name: LoopName<'_>, of_node: Option<usize>) -> Option<usize> {
         names::of_loop(&self.threads, name).or(of_node).or_else(|| match &self.default {
             Default::None => None,
@@ -64,7 +64,7 @@ impl Placement {
         Some(LatePlace { worker, priority: names::of_loop(&self.priorities, name).unwrap_or(0) })
     }
 
-    /// With a worker for each thread.
+    /// Each thread has a worker.
     pub(crate) fn into_late(self) -> LatePlacement {
         Arc::new(move |node, group, of_node| self.place(LoopName { node, group }, of_node))
     }

@@ -1,6 +1,7 @@
 //! Quantities in files.
 
-use super::{A_BANDWIDTH, A_DURATION, Bandwidth, Nanos, QuantityError};
+use super::{A_BANDWIDTH, A_DURATION, Bandwidth, Nanos};
+use ringspin_executor::Result;
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -30,10 +31,10 @@ impl<'de> Deserialize<'de> for Nanos {
     }
 }
 
-/// A text that is parsed; anything else is refused with an example of what was expected.
+/// A text that is parsed; anything else is refused with an example of an accepted one.
 struct Text<T> {
     wanted: &'static str,
-    parse: fn(&str) -> Result<T, QuantityError>,
+    parse: fn(&str) -> Result<T>,
 }
 
 impl<T> Visitor<'_> for Text<T> {

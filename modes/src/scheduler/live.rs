@@ -1,15 +1,25 @@
 //! The live modes: a worker on the real clock, alone on the calling thread or one per core.
+//!
+//! Each worker is borrowed for the spin by one thread, which is the only one to use it: the thread
+//! that spins, or one that is pinned and ends with the spin. Between two callbacks this thread
+//! looks at the stop request, adopts changes of the graph, and makes due timers ready. Threads that
+//! announce an event mark the ready set of the worker, and wake it if it sleeps; it sleeps until
+//! the next deadline, less a tail in which it spins, because a sleep overshoots. All threads are
+//! joined before the spin returns: between two spins the executor owns its workers again, and needs
+//! no lock for them.
 
-use super::Spin;
-use crate::error::SpinError;
-use crate::live_clock::End;
+use super::{Scheduler, Spin, WORKER};
+use crate::deterministic::Condition;
+use crate::error::thread_not_started;
+use crate::live_clock::SpinEnd;
 use crate::mapping::CorePlan;
 use crate::pace::Pace;
 use crate::thread;
-use ringspin_executor::wait::{Idle, Wait};
+use ringspin_executor::wait::Idle;
 use ringspin_executor::{
-    Clock, Monitor, RosClock, StopHandle, Time, WaitStrategy, Worker, panic_message,
+    Clock, Error, ErrorKind, Recorder, Result, RosClock, StopHandle, Time, Worker, panic_message,
 };
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long before a deadline a worker stops sleeping and spins. With a timer slack of one
@@ -19,30 +29,85 @@ const SPIN_TAIL: Duration = Duration::from_micros(10);
 /// How long a worker sleeps that waits for a clock which stands still: until it is woken.
 const FOREVER: Duration = Duration::from_secs(1 << 30);
 
-/// The clock, end and settings of one spin of a live worker.
-#[derive(Clone, Copy)]
-pub(crate) struct Run<'a> {
-    pub(crate) clock: &'a RosClock,
-    pub(crate) stop: &'a StopHandle,
-    pub(crate) wait: WaitStrategy,
-    /// When to return.
-    pub(crate) end: End,
-    /// The stack of a worker's own thread.
-    pub(crate) stack_bytes: usize,
+pub(crate) struct LiveScheduler {
+    workers: Vec<Worker>,
+    /// The core of each worker, on threads that live as long as a spin; `None` if the only worker
+    /// runs on the thread that spins.
+    cores: Option<Vec<CorePlan>>,
+    clock: Arc<RosClock>,
+    is_started: bool,
 }
 
-impl<'a> Run<'a> {
-    pub(crate) fn new(clock: &'a RosClock, spin: Spin<'a>, end: End) -> Self {
-        let Spin { stop, wait, stack_bytes, .. } = spin;
-        Self { clock, stop, wait, end, stack_bytes }
+impl LiveScheduler {
+    pub(crate) fn new(
+        workers: Vec<Worker>,
+        cores: Option<Vec<CorePlan>>,
+        clock: Arc<RosClock>,
+    ) -> Self {
+        Self { workers, cores, clock, is_started: false }
+    }
+
+    /// Calls `run` with the worker of the thread that spins.
+    fn with_worker<R: Default>(
+        &mut self,
+        spin: Spin<'_>,
+        run: impl FnOnce(&mut Worker, &RosClock) -> R,
+    ) -> Result<R> {
+        if self.cores.is_some() {
+            let text = "the multi-core mode has a thread per core; use `spin`, `spin_for` or \
+                        `spin_until`";
+            return Err(Error::new(ErrorKind::Unsupported, text));
+        }
+        let (worker, clock) = (&mut self.workers[0], &self.clock);
+        Ok(spin.monitor.contain(WORKER, || run(worker, clock)).unwrap_or_default())
+    }
+}
+
+impl Scheduler for LiveScheduler {
+    fn start(&mut self) {
+        if !std::mem::replace(&mut self.is_started, true) {
+            let anchor = self.clock.now();
+            self.workers.iter_mut().for_each(|worker| worker.start(anchor));
+        }
+    }
+
+    fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    fn end_after(&self, duration: Duration) -> SpinEnd {
+        SpinEnd::after(duration, &self.clock)
+    }
+
+    fn run(&mut self, spin: Spin<'_>, end: SpinEnd, _: Condition<'_>) -> Result<()> {
+        let Self { workers, cores: Some(cores), clock, .. } = self else {
+            return self.with_worker(spin, |worker, clock| run_worker(worker, clock, spin, end));
+        };
+        run_pinned(cores.iter().zip(workers), clock, spin, end)
+    }
+
+    fn run_one(&mut self, spin: Spin<'_>, end: SpinEnd) -> Result<bool> {
+        self.with_worker(spin, |worker, clock| run_one(worker, clock, spin.stop, end))
+    }
+
+    fn run_ready(&mut self, spin: Spin<'_>) -> Result<u64> {
+        self.with_worker(spin, |worker, clock| run_ready(worker, clock, spin.stop))
+    }
+
+    fn run_all(&mut self, spin: Spin<'_>, end: SpinEnd) -> Result<u64> {
+        self.with_worker(spin, |worker, clock| run_all(worker, clock, spin.stop, end))
+    }
+
+    fn take_recorders(&mut self) -> Vec<Box<dyn Recorder>> {
+        self.workers.iter_mut().filter_map(|worker| worker.set_recorder(None)).collect()
     }
 }
 
 /// Runs `worker` on this thread until it is stopped or the end is reached.
 ///
-/// After each callback it looks whether a timer is due or the end has come; see [`Pace`].
-pub(crate) fn run_worker(worker: &mut Worker, run: Run<'_>) {
-    let Run { clock, stop, wait, end, .. } = run;
+/// After each callback it looks whether a timer or the end is due; see [`Pace`].
+fn run_worker(worker: &mut Worker, clock: &RosClock, spin: Spin<'_>, end: SpinEnd) {
+    let Spin { stop, wait, .. } = spin;
     let mut thread = worker.enter();
     worker.ready_set().register_sleeper();
     thread::reduce_timer_slack();
@@ -52,7 +117,7 @@ pub(crate) fn run_worker(worker: &mut Worker, run: Run<'_>) {
     while !stop.is_stopped() {
         worker.pass(&mut thread);
         let due = next_due(worker, end.by(clock));
-        // A clock that is followed is read at no cost, and goes at a pace of its own.
+        // A clock that is followed is read at no cost, and advances at its own pace.
         let is_followed = clock.is_followed();
         if is_followed || was_followed || !pace.is_ahead(due) {
             was_followed = is_followed;
@@ -78,7 +143,6 @@ pub(crate) fn run_worker(worker: &mut Worker, run: Run<'_>) {
     }
 }
 
-/// When the next timer is due, or the run ends.
 #[inline]
 fn next_due(worker: &Worker, end: Time) -> Time {
     worker.next_deadline().map_or(end, |deadline| deadline.min(end))
@@ -107,7 +171,7 @@ fn time_to_sleep(clock: &RosClock, now: Time, due: Time) -> Option<Duration> {
 }
 
 /// Dispatches one event, waiting for it until `end`; false if there was none.
-pub(crate) fn run_one(worker: &mut Worker, clock: &RosClock, stop: &StopHandle, end: End) -> bool {
+fn run_one(worker: &mut Worker, clock: &RosClock, stop: &StopHandle, end: SpinEnd) -> bool {
     let mut thread = worker.enter();
     worker.ready_set().register_sleeper();
     while !stop.is_stopped() {
@@ -121,7 +185,7 @@ pub(crate) fn run_one(worker: &mut Worker, clock: &RosClock, stop: &StopHandle, 
             return false;
         }
         if worker.has_ready() {
-            continue; // what was handled so far was no event
+            continue; // nothing handled so far was an event
         }
         match time_to_sleep(clock, now, next_due(worker, end.by(clock))) {
             Some(left) => worker.sleep(&mut thread, left),
@@ -131,8 +195,8 @@ pub(crate) fn run_one(worker: &mut Worker, clock: &RosClock, stop: &StopHandle, 
     false
 }
 
-/// Dispatches events until none is ready or `end` has come; returns how many.
-pub(crate) fn run_all(worker: &mut Worker, clock: &RosClock, stop: &StopHandle, end: End) -> u64 {
+/// Dispatches events until none is ready or `end` is due; returns their number.
+fn run_all(worker: &mut Worker, clock: &RosClock, stop: &StopHandle, end: SpinEnd) -> u64 {
     let mut thread = worker.enter();
     let mut dispatched = 0;
     while !stop.is_stopped() {
@@ -152,7 +216,7 @@ pub(crate) fn run_all(worker: &mut Worker, clock: &RosClock, stop: &StopHandle, 
 }
 
 /// Dispatches the events that are ready now, expiries of timers among them; returns how many.
-pub(crate) fn run_ready(worker: &mut Worker, clock: &RosClock, stop: &StopHandle) -> u64 {
+fn run_ready(worker: &mut Worker, clock: &RosClock, stop: &StopHandle) -> u64 {
     let mut thread = worker.enter();
     worker.pass(&mut thread);
     let now = note_time(clock, worker);
@@ -160,42 +224,43 @@ pub(crate) fn run_ready(worker: &mut Worker, clock: &RosClock, stop: &StopHandle
     worker.dispatch_ready(&mut thread, || stop.is_stopped())
 }
 
-/// Runs each worker on a thread of its own, pinned to its core, until all have returned. A panic
+/// Runs each worker on a separate thread, pinned to its core, until all have returned. A panic
 /// outside of the callbacks stops all of them.
-pub(crate) fn run_pinned(
-    workers: &mut [(CorePlan, Worker)],
-    run: Run<'_>,
-    monitor: &Monitor,
-) -> Result<(), SpinError> {
+fn run_pinned<'a>(
+    workers: impl Iterator<Item = (&'a CorePlan, &'a mut Worker)>,
+    clock: &RosClock,
+    spin: Spin<'_>,
+    end: SpinEnd,
+) -> Result<()> {
     std::thread::scope(|scope| {
         let mut threads = Vec::new();
-        for (plan, worker) in workers.iter_mut() {
+        for (plan, worker) in workers {
             let name = thread_name(plan);
-            let run = Run { wait: plan.wait.unwrap_or(run.wait), ..run };
+            let spin = Spin { wait: plan.wait.unwrap_or(spin.wait), ..spin };
             let body = move || {
                 let pinned_run = || {
-                    pin(plan).inspect_err(|_| run.stop.stop())?;
-                    run_worker(worker, run);
+                    pin(plan).inspect_err(|_| spin.stop.stop())?;
+                    run_worker(worker, clock, spin, end);
                     Ok(())
                 };
                 let name = format!("the worker of core {}", plan.core);
-                monitor.contain(&name, pinned_run).unwrap_or(Ok(()))
+                spin.monitor.contain(&name, pinned_run).unwrap_or(Ok(()))
             };
-            let thread = std::thread::Builder::new().name(name).stack_size(run.stack_bytes);
+            let thread = std::thread::Builder::new().name(name).stack_size(spin.stack_bytes);
             match thread.spawn_scoped(scope, body) {
                 Ok(thread) => threads.push(thread),
                 Err(error) => {
-                    run.stop.stop();
-                    return Err(SpinError::Thread(error.to_string()));
+                    spin.stop.stop();
+                    return Err(thread_not_started(&error.to_string()));
                 }
             }
         }
         let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
-            let panicked = |panic: Box<_>| Err(SpinError::Thread(panic_message(&*panic)));
+            let panicked = |panic: Box<_>| Err(thread_not_started(&panic_message(&*panic)));
             thread.join().unwrap_or_else(panicked)
         };
         // All are joined before the first error is returned.
-        let results: Vec<Result<(), SpinError>> = threads.into_iter().map(join).collect();
+        let results: Vec<Result<()>> = threads.into_iter().map(join).collect();
         results.into_iter().collect()
     })
 }
@@ -209,9 +274,14 @@ fn thread_name(plan: &CorePlan) -> String {
 }
 
 /// Pins this thread to its core and gives it its priority.
-fn pin(plan: &CorePlan) -> Result<(), SpinError> {
+fn pin(plan: &CorePlan) -> Result<()> {
     if !thread::pin(plan.core) {
-        return Err(SpinError::Pin { core: plan.core });
+        let text = format!(
+            "failed to pin a worker to core {}: the operating system refuses that to this \
+             process; choose one of the cores that it may use",
+            plan.core
+        );
+        return Err(Error::new(ErrorKind::PermissionDenied, text));
     }
     if let Some(priority) = plan.priority
         && let Err(error) = thread::set_fifo_priority(priority)
@@ -220,4 +290,20 @@ fn pin(plan: &CorePlan) -> Result<(), SpinError> {
         tracing::warn!(core, %error, "threads of one core share it in time slices");
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sleep_ends_a_tail_before_the_deadline() {
+        let (clock, now) = (RosClock::start(), Time::from_nanos(7));
+        let sleep = |until: Duration| time_to_sleep(&clock, now, now + until);
+        assert_eq!(sleep(Duration::from_millis(5)), Some(Duration::from_millis(5) - SPIN_TAIL));
+        assert_eq!(sleep(SPIN_TAIL + Duration::from_nanos(1)), Some(Duration::from_nanos(1)));
+        assert_eq!(sleep(SPIN_TAIL), None);
+        assert_eq!(sleep(Duration::ZERO), None);
+        assert_eq!(time_to_sleep(&clock, now, Time::ZERO), None);
+    }
 }

@@ -2,10 +2,8 @@
 
 use super::{SEQUENCER, Scheduler, Spin};
 use crate::deterministic::{Condition, Sequencer};
-use crate::error::SpinError;
-use crate::live_clock::End;
-use crate::schedule::NotApplied;
-use ringspin_executor::{Recorder, Time};
+use crate::live_clock::SpinEnd;
+use ringspin_executor::{Recorder, Result, Time};
 use std::time::Duration;
 
 impl Scheduler for Sequencer {
@@ -16,37 +14,37 @@ impl Scheduler for Sequencer {
         Self::now(self)
     }
 
-    fn end_after(&self, duration: Duration) -> End {
-        End::At(Self::now(self) + duration)
+    fn end_after(&self, duration: Duration) -> SpinEnd {
+        SpinEnd::At(Self::now(self) + duration)
     }
 
-    fn run(&mut self, spin: Spin<'_>, end: End, over: Condition<'_>) -> Result<(), SpinError> {
+    fn run(&mut self, spin: Spin<'_>, end: SpinEnd, over: Condition<'_>) -> Result<()> {
         // Simulated time has begun.
-        let End::At(end) = end else { return Ok(()) };
+        let SpinEnd::At(end) = end else { return Ok(()) };
         let run = || self.run_until(end, spin.stop, spin.monitor, over);
         spin.monitor.contain(SEQUENCER, run).unwrap_or(Ok(()))?;
         let not_applied = self.not_applied_yet(&spin.monitor.info());
         if spin.applies_schedule && !not_applied.is_empty() && !spin.stop.is_stopped() {
-            return Err(NotApplied(not_applied).into());
+            return Err(not_applied.not_applied());
         }
         Ok(())
     }
 
-    fn run_one(&mut self, spin: Spin<'_>, end: End) -> Result<bool, SpinError> {
-        let End::At(end) = end else { return Ok(false) };
+    fn run_one(&mut self, spin: Spin<'_>, end: SpinEnd) -> Result<bool> {
+        let SpinEnd::At(end) = end else { return Ok(false) };
         let run = || self.dispatch_one(end, spin.stop, spin.monitor);
         Ok(spin.monitor.contain(SEQUENCER, run).unwrap_or(Ok(None))?.is_some())
     }
 
-    fn run_ready(&mut self, spin: Spin<'_>) -> Result<u64, SpinError> {
+    fn run_ready(&mut self, spin: Spin<'_>) -> Result<u64> {
         let run = || self.dispatch_ready(spin.stop, spin.monitor);
-        Ok(spin.monitor.contain(SEQUENCER, run).unwrap_or(Ok(0))?)
+        spin.monitor.contain(SEQUENCER, run).unwrap_or(Ok(0))
     }
 
     /// Time stands still, so that `end` is not reached.
-    fn run_all(&mut self, spin: Spin<'_>, _: End) -> Result<u64, SpinError> {
+    fn run_all(&mut self, spin: Spin<'_>, _: SpinEnd) -> Result<u64> {
         let run = || self.run_instant(spin.stop, spin.monitor);
-        Ok(spin.monitor.contain(SEQUENCER, run).unwrap_or(Ok(0))?)
+        spin.monitor.contain(SEQUENCER, run).unwrap_or(Ok(0))
     }
 
     fn take_recorders(&mut self) -> Vec<Box<dyn Recorder>> {

@@ -14,10 +14,9 @@ use ringspin_executor::action::messages::{
 use ringspin_executor::action::{GoalEvent, GoalInfo};
 use ringspin_executor::{
     Action, ActionClient, ActionClientOptions, ActionServer, ActionServerOptions, CallError,
-    CallRefusal, CallRefused, CancelResponse, CreateActionClientError, CreateActionServerError,
-    CreateClientError, CreateServiceError, FailurePolicy, GoalCallbacks, GoalError, GoalHandle,
-    GoalId, GoalResponse, GoalStatus, Graph, Message, Node, QoS, Reply, RequestError,
-    SendGoalError, Time,
+    CallRefused, CancelResponse, ErrorKind, FailurePolicy, GoalCallbacks, GoalError, GoalHandle,
+    GoalId, GoalResponse, GoalStatus, Graph, Message, Node, QoS, Reply, Result, SendGoalError,
+    Time,
 };
 use ringspin_simulation::Job;
 use std::sync::{Arc, Mutex};
@@ -57,7 +56,7 @@ fn counting(
     graph: &Graph,
     options: ActionServerOptions,
     cancel: CancelResponse,
-) -> Result<ActionServer<Count>, CreateActionServerError> {
+) -> Result<ActionServer<Count>> {
     let node = graph.create_node("counter", Running::new()).unwrap();
     node.create_timer(MS, |running, _| count(running)).unwrap();
     node.create_action_server::<Count, _>(
@@ -73,7 +72,7 @@ fn client_of(node: &Node<()>) -> ActionClient<(), Count> {
     node.create_action_client::<Count>("count", ActionClientOptions::default()).unwrap()
 }
 
-/// A client of action `count`, in a node of its own.
+/// A client of action `count`, in a separate node.
 fn client(graph: &Graph) -> (Node<()>, ActionClient<(), Count>) {
     let node = graph.create_node("client", ()).unwrap();
     let client = client_of(&node);
@@ -87,11 +86,11 @@ enum Seen {
     Refused(SendGoalError),
     Feedback(u32),
     Ended(GoalStatus, u32),
-    Failed(RequestError),
+    Failed(CallError),
     Cancel(CancelReturnCode, usize),
 }
 
-/// Sees what becomes of goals, and stops the executor when so many have come to an end.
+/// Records the outcomes of goals, and stops the executor after a number of them.
 #[derive(Clone)]
 struct Watch {
     seen: Log<(&'static str, Seen)>,
@@ -211,7 +210,7 @@ fn a_server_has_as_many_goals_as_it_may_and_rejects_the_others() {
             let (again, after) = (client.clone(), seen.clone());
             let fourth = GoalCallbacks::new().on_response(move |_, accepted, cx| {
                 after.see("fourth", Refused(accepted.unwrap_err()), cx);
-                again.cancel_goal(id, |_, _, _| ()).unwrap();
+                again.cancel(CancelGoalRequest::goal(id), |_, _, _| ()).unwrap();
             });
             client.send_goal(1, fourth).unwrap();
         })
@@ -225,7 +224,7 @@ fn a_server_has_as_many_goals_as_it_may_and_rejects_the_others() {
     });
 }
 
-/// A server whose goals are handled at once by `pursue`; what it returns is kept in the state.
+/// A server that handles goals at once by `pursue`; the state keeps the returned outcomes.
 fn at_once<K: Send + 'static>(
     graph: &Graph,
     response: GoalResponse,
@@ -256,6 +255,40 @@ fn sending(graph: &Graph, goals: &'static [u32]) -> Watch {
     })
     .unwrap();
     watch
+}
+
+#[test]
+fn goals_continue_after_the_last_handle_of_their_client_is_dropped() {
+    in_every_mode(|mut executor| {
+        let graph = executor.graph();
+        counting(graph, Default::default(), CancelResponse::Accept).unwrap();
+        let (node, client) = client(graph);
+        let (watch, mut client, awaiting) = (Watch::new(3), Some(client), node.clone());
+        let seen = watch.clone();
+        node.create_one_shot_timer(MS, move |_, _| {
+            let client = client.take().unwrap();
+            client.send_goal(3, seen.callbacks("called")).unwrap();
+            client.send_goal(0, seen.callbacks("rejected")).unwrap();
+            let (sent, seen) = (client.send_goal_async(3), seen.clone());
+            let awaited = awaiting.spawn_with_state("await", |state| async move {
+                let mut goal = sent.await?;
+                let mut feedback = goal.feedback();
+                while let Some(n) = feedback.next().await {
+                    assert!((1..3).contains(&*n));
+                }
+                let outcome = goal.result().await?;
+                let ended = Ended(outcome.status, *outcome.result);
+                state.with(move |_, cx| seen.see("awaited", ended, cx)).await;
+                Ok::<(), SendGoalError>(())
+            });
+            awaited.unwrap();
+        })
+        .unwrap();
+        executor.spin_for(Duration::from_secs(60)).unwrap();
+        assert_eq!(watch.of("called"), counted_to(3));
+        assert_eq!(watch.of("rejected"), [Refused(SendGoalError::Rejected)]);
+        assert_eq!(watch.of("awaited"), [Ended(GoalStatus::Succeeded, 3)]);
+    });
 }
 
 #[test]
@@ -356,7 +389,7 @@ fn a_goal_may_be_pursued_by_another_thread() {
                 handle.succeed(**handle.goal()).unwrap();
             });
         });
-        // Keeps the deterministic mode from ending before the thread has come to its end.
+        // Keeps the deterministic mode from ending before the thread ends.
         node.create_timer(MS, |(), _| ()).unwrap();
         let watch = sending(executor.graph(), &[5]);
         executor.spin().unwrap();
@@ -425,14 +458,11 @@ fn an_action_has_one_server_one_set_of_types_and_ros_2s_names() {
         )
     };
     let error = serve("count", Default::default()).unwrap_err();
-    let CreateActionServerError::Service(CreateServiceError::Duplicate { .. }) = error else {
-        panic!("{error}");
-    };
+    assert_eq!((error.kind(), error.node()), (ErrorKind::AlreadyExists, Some("/second")));
     let nothing = ActionServerOptions { goals_max: 0, ..Default::default() };
     let error = serve("nothing", nothing).unwrap_err();
-    let CreateActionServerError::Service(CreateServiceError::Depth(_)) = error else {
-        panic!("{error}");
-    };
+    assert_eq!((error.kind(), error.topic()), (ErrorKind::InvalidArgument, Some("/nothing")));
+    assert!(error.to_string().contains("its depth of 0 is out of range"), "{error}");
     let error = serve("1st", Default::default()).unwrap_err();
     assert!(error.to_string().contains("invalid action name"), "{error}");
     struct Other;
@@ -442,9 +472,7 @@ fn an_action_has_one_server_one_set_of_types_and_ros_2s_names() {
         type Feedback = u32;
     }
     let error = node.create_action_client::<Other>("count", Default::default()).unwrap_err();
-    let CreateActionClientError::Client(CreateClientError::TypeMismatch(_)) = error else {
-        panic!("{error}");
-    };
+    assert_eq!((error.kind(), error.node()), (ErrorKind::TypeMismatch, Some("/second")));
     let info = graph.info();
     let services: Vec<_> = info.services.iter().map(|service| &*service.name).collect();
     for name in ["send_goal", "cancel_goal", "get_result"] {

@@ -26,14 +26,14 @@ fn compute(clock: &impl Clock, duration: Duration) {
     while clock.now() < end {}
 }
 
-/// A node with a timer of [`PERIOD`] whose calls are logged.
+/// A node with a timer of [`PERIOD`] that logs its calls.
 fn ticking(executor: &Executor, calls: &Log<Call>) -> Node<Log<Call>> {
     let node = executor.create_node("control", calls.clone()).unwrap();
     node.create_timer(PERIOD, |calls, _| calls.lock().unwrap().push(Call::Timer)).unwrap();
     node
 }
 
-/// Adds a subscription whose callback returns at once for 0 and takes [`SLOW`] for other messages,
+/// Adds a subscription: its callback returns at once for 0 and takes [`SLOW`] for other messages,
 /// and queues `quick` and then `slow` of them; the last one stops the executor.
 fn burden(executor: &mut Executor, calls: &Log<Call>, [quick, slow]: [usize; 2]) {
     let node = executor.create_node("bulk", calls.clone()).unwrap();
@@ -85,7 +85,7 @@ fn due_timer_of_higher_priority_waits_for_one_callback_at_most() {
     }
 }
 
-/// A node whose only events are its timer's waits for one turn of each other node.
+/// A node that has only timer events waits for one turn of each other node.
 #[test]
 fn due_timer_of_equal_priority_waits_for_one_turn_of_each_other_node() {
     const TURN: usize = 4;

@@ -1,11 +1,10 @@
-//! The multi-core mode as its mapping says: who runs where, who goes first, who waits how, and what
-//! a machine has to have.
+//! The multi-core mode by its mapping: placement, priorities, wait strategies, and requirements on
+//! the machine.
 
+use crate::escapes::that_returns;
 use crate::{entries, log, this_program};
-use ringspin_executor::{
-    BoxError, Context, CreateNodeError, Graph, Message, Node, QoS, WaitStrategy,
-};
-use ringspin_modes::{Executor, Machine, Mapping, Mode, SpinError, allowed_cores};
+use ringspin_executor::{BoxError, Context, ErrorKind, Graph, Message, Node, QoS, WaitStrategy};
+use ringspin_modes::{Executor, Machine, Mapping, Mode, allowed_cores};
 use ringspin_ringbuf::Counter;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -125,7 +124,8 @@ fn later_node_without_a_core_is_refused() {
     root.create_one_shot_timer(MS, move |_, cx| {
         for _ in 0..2 {
             let refused = graph.create_node("other", ());
-            assert!(matches!(refused, Err(CreateNodeError::NoCore { name }) if name == "/other"));
+            let error = refused.unwrap_err();
+            assert_eq!((error.kind(), error.node()), (ErrorKind::NotFound, Some("/other")));
         }
         cx.stop();
     })
@@ -268,7 +268,7 @@ fn an_overloaded_core_does_not_delay_other_cores() {
     assert_eq!(of("/hog"), (2, u64::from(EVENTS) - 1));
 }
 
-/// One core never sleeps, the other one always: the first goes on until it has seen that.
+/// One core never sleeps, the other one always: the first runs until it has seen that.
 #[test]
 fn each_core_waits_in_its_own_way() {
     let Some([first, second]) = two_cores() else { return };
@@ -298,10 +298,7 @@ fn refused(mapping: Mapping) -> String {
     let mut executor = Executor::multi_core(mapping);
     let node = |graph: &Graph| graph.create_node("node", ()).map(drop);
     node(executor.graph()).unwrap();
-    match executor.spin() {
-        Err(SpinError::Mapping(text)) => text,
-        other => panic!("a mapping that cannot be: {other:?}"),
-    }
+    executor.spin().unwrap_err().to_string()
 }
 
 #[test]
@@ -369,4 +366,59 @@ fn privileged_child() {
     if locked.trim_start() != "0 kB" {
         println!("memory: locked");
     }
+}
+
+/// Without events to wait for, a worker parks at once, whatever its wait strategy.
+#[test]
+fn worker_without_loops_parks() {
+    let Some([first, second]) = two_cores() else { return };
+    let mapping = Mapping::new().core(second, ["/node"]).default_core(first);
+    let mut executor = Executor::multi_core(mapping).with_wait_strategy(WaitStrategy::Spin);
+    let node = executor.create_node("node", 0).unwrap();
+    node.create_timer(MS, |count, cx| {
+        *count += 1;
+        if *count == 50 {
+            cx.stop();
+        }
+    })
+    .unwrap();
+    executor.spin().unwrap();
+    let idle: Vec<u64> = executor.statistics().workers.iter().map(|worker| worker.idle).collect();
+    assert_eq!(idle.len(), 2);
+    // The other one searches all the time, some 10,000 times in a period.
+    assert!(idle.iter().min() < Some(&100), "{idle:?}");
+}
+
+/// The second thread does not fit into the memory that a process may have.
+#[test]
+#[cfg(target_os = "linux")]
+fn worker_whose_thread_does_not_start_stops_the_others() {
+    let Some(cores) = two_cores() else { return };
+    if std::env::var_os(CHILD).is_some() {
+        return child_without_memory(cores);
+    }
+    let mut command = this_program();
+    let test = "cores::worker_whose_thread_does_not_start_stops_the_others";
+    command.args(["--exact", test, "--nocapture"]).env(CHILD, "1");
+    let output = that_returns(command);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[cfg(target_os = "linux")]
+fn child_without_memory([first, second]: [usize; 2]) {
+    use nix::sys::resource::{Resource, setrlimit};
+    const STACK: usize = 4 << 30;
+    let mapping = Mapping::new().core(first, ["/a"]).core(second, ["/b"]);
+    let mut executor = Executor::multi_core(mapping).with_stack_size(STACK);
+    for name in ["a", "b"] {
+        let node = executor.create_node(name, ()).unwrap();
+        node.create_timer(MS, |_, _| ()).unwrap();
+    }
+    let sizes = std::fs::read_to_string("/proc/self/statm").unwrap();
+    let pages: usize = sizes.split(' ').next().unwrap().parse().unwrap();
+    let limit = (pages * 4096 + STACK * 3 / 2) as u64;
+    setrlimit(Resource::RLIMIT_AS, limit, limit).unwrap();
+    let error = executor.spin().unwrap_err();
+    assert!(error.to_string().contains("thread"), "{error}");
 }

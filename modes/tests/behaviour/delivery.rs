@@ -1,4 +1,4 @@
-//! Messages: order, sharing, depth, and what happens beyond it.
+//! Messages: order, sharing, depth, and the outcome of a full queue.
 
 use crate::{entries, in_every_mode, log};
 use ringspin_executor::{Message, PublishError, QoS};

@@ -5,8 +5,12 @@ use crate::{in_every_mode, in_every_mode_isolating};
 use ringspin_executor::{
     Cause, Completion, Context, Dispatch, Message, Publisher, QoS, Recorder, Verdict,
 };
-use ringspin_modes::Executor;
+use ringspin_modes::{Executor, Mode};
+use ringspin_ringbuf::Counter;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::thread;
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
@@ -141,7 +145,7 @@ fn isolated_node_drops_messages_and_captures_that_panic() {
         server.create_deferred_service::<u32, u32, _, _>("service", QoS::services(), keep).unwrap();
         let observer = executor.create_node("observer", ()).unwrap();
         let witness = held.clone();
-        // It ends when all of them are gone: the closures, the state and the messages.
+        // It ends when all of them are dropped: the closures, the state and the messages.
         let mut ticks = 0;
         observer
             .create_timer(MS, move |_, cx| {
@@ -211,8 +215,88 @@ fn publishers_drop_kept_messages_that_panic_with_the_last_handle() {
             drop(loans);
         }
         drop((executor, node));
-        let dropped = std::panic::AssertUnwindSafe(move || drop(publishers));
-        assert!(std::panic::catch_unwind(dropped).is_err(), "the first panic is the user's");
+        let dropped = AssertUnwindSafe(move || drop(publishers));
+        assert!(catch_unwind(dropped).is_err(), "the first panic is the user's");
         assert_eq!(Arc::strong_count(&held), 1);
+    });
+}
+
+/// Kept messages of a publisher that ends while the executor runs: neither a publisher on another
+/// thread nor a worker gets their panics.
+#[test]
+fn kept_messages_that_panic_when_dropped_disturb_neither_publishers_nor_workers() {
+    for mode in [Mode::SingleCore, Mode::MultiCore(None)] {
+        let mut executor = Executor::new(mode);
+        let (held, heard) = (Arc::new(()), Arc::new(Counter::default()));
+        let node = executor.create_node("node", heard.clone()).unwrap();
+        let count = |heard: &mut Arc<Counter>, _: &Message<u32>, _: &mut Context<'_>| {
+            heard.next();
+        };
+        node.create_subscription("numbers", QoS::keep_all(8), count).unwrap();
+        let out = node.create_publisher::<u32>("numbers", QoS::keep_all(8)).unwrap();
+        let (graph, stop) = (executor.graph().clone(), executor.stop_handle());
+        executor.freeze().unwrap();
+        thread::scope(|scope| {
+            let spinning = scope.spawn(|| executor.spin());
+            let publishing = scope.spawn(|| {
+                while !stop.is_stopped() {
+                    let _ = out.publish(1);
+                }
+            });
+            let before = heard.get();
+            for n in 0..50 {
+                let node = graph.create_node(&format!("guest_{n}"), ()).unwrap();
+                let qos = QoS::keep_last(BOMBS).transient_local();
+                let kept = node.create_publisher::<Bomb>("bombs", qos).unwrap();
+                (0..BOMBS).for_each(|_| assert!(kept.publish(Bomb(held.clone())).is_ok()));
+                // A panic here is of the thread's own values.
+                let _ = catch_unwind(AssertUnwindSafe(|| drop(kept)));
+                let _ = catch_unwind(AssertUnwindSafe(|| node.destroy()));
+            }
+            while heard.get() < before + 100 && !spinning.is_finished() {
+                thread::yield_now();
+            }
+            stop.stop();
+            publishing.join().expect("a publisher got the panic of another one's message");
+            spinning.join().unwrap().expect("the executor goes on");
+        });
+        drop(executor);
+        assert_eq!(Arc::strong_count(&held), 1);
+    }
+}
+
+/// One executor's callback is blocked meanwhile: memory of another graph does not wait for it.
+#[test]
+fn memory_of_a_graph_does_not_wait_for_a_callback_of_another_one() {
+    let mut blocked = Executor::new(Mode::SingleCore);
+    let ((begin, begun), (end, ended)) = (channel(), channel::<()>());
+    let node = blocked.create_node("blocked", ()).unwrap();
+    let block = move |_: &mut (), cx: &mut Context<'_>| {
+        begin.send(()).unwrap();
+        let _ = ended.recv();
+        cx.stop();
+    };
+    node.create_guard_condition("block", block).unwrap().trigger();
+    let mut executor = Executor::new(Mode::SingleCore);
+    let graph = executor.graph().clone();
+    executor.freeze().unwrap();
+    thread::scope(|scope| {
+        let end = end; // also when an assertion fails
+        scope.spawn(|| blocked.spin().unwrap());
+        begun.recv().unwrap();
+        let held = Arc::new(());
+        for n in 0..10 {
+            let node = graph.create_node(&format!("guest_{n}"), ()).unwrap();
+            let qos = QoS::keep_last(1).transient_local();
+            let hear = |_: &mut (), _: &Message<Arc<()>>, _: &mut Context<'_>| ();
+            node.create_subscription("kept", QoS::keep_last(1), hear).unwrap();
+            let kept = node.create_publisher("kept", qos).unwrap();
+            assert!(kept.publish(held.clone()).is_ok());
+            drop(kept);
+            node.destroy();
+        }
+        executor.spin_for(Duration::ZERO).unwrap();
+        assert_eq!(Arc::strong_count(&held), 1, "memory waits for the other executor");
+        drop(end);
     });
 }

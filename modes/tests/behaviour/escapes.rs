@@ -1,11 +1,11 @@
-//! Failures that bring trouble of their own: whatever panics on a worker's thread ends the spin
-//! with a report, in every mode, and never leaves other cores running.
+//! Failures that cause further failures: any panic on a worker's thread ends the spin with a
+//! report, in every mode, and never leaves other cores running.
 
-use crate::{in_every_mode, in_every_mode_isolating, this_program};
+use crate::{failure_of, in_every_mode, in_every_mode_isolating, this_program};
 use ringspin_executor::{
     Cause, Completion, Context, Dispatch, Failure, FailurePolicy, Message, QoS, Recorder,
 };
-use ringspin_modes::{Executor, SpinError};
+use ringspin_modes::Executor;
 use std::fmt;
 use std::panic::panic_any;
 use std::process::Stdio;
@@ -38,13 +38,11 @@ fn bystanders(executor: &Executor) {
     }
 }
 
-/// Spins, and returns the failure that ended that.
-fn failure_of(executor: &mut Executor) -> Failure {
-    let Err(SpinError::Failed(failure)) = executor.spin() else {
-        panic!("the failure has to end the spin");
-    };
+/// The failure that ended the spin, which is listed.
+fn listed_failure_of(executor: &mut Executor) -> Failure {
+    let failure = failure_of(executor);
     assert!(executor.failures().contains(&failure), "it is listed");
-    *failure
+    failure
 }
 
 /// An error and a panic's payload that can misbehave in every way.
@@ -90,7 +88,7 @@ fn error_without_a_usable_text_is_a_failure_like_others() {
                 bystanders(&executor);
                 let node = executor.create_node("rogue", ()).unwrap();
                 node.create_timer(MS, move |_, _| Err::<(), _>(rogue(n))).unwrap();
-                let failure = failure_of(&mut executor);
+                let failure = listed_failure_of(&mut executor);
                 assert_eq!(failure.node, "/rogue");
                 assert!(matches!(failure.cause, Cause::Error(_)), "{failure}");
             });
@@ -105,7 +103,7 @@ fn payload_whose_drop_panics_is_a_failure_like_others() {
             bystanders(&executor);
             let node = executor.create_node("rogue", ()).unwrap();
             node.create_timer(MS, |_, _| panic_any(rogue(2))).unwrap();
-            let failure = failure_of(&mut executor);
+            let failure = listed_failure_of(&mut executor);
             assert_eq!(failure.node, "/rogue");
             assert_eq!(failure.cause, Cause::Panic("a panic without a text".into()));
         });
@@ -177,7 +175,7 @@ fn recorder_that_panics_stops_the_executor_whatever_the_policy() {
             in_every_mode_isolating(|executor| {
                 let mut executor = executor.with_recorders(move |_, _| Rec { starts });
                 bystanders(&executor);
-                let Cause::Panic(text) = failure_of(&mut executor).cause else { panic!() };
+                let Cause::Panic(text) = listed_failure_of(&mut executor).cause else { panic!() };
                 assert!(text.contains("a full disk"), "{text}");
             });
         }
@@ -232,7 +230,7 @@ fn message_whose_drop_panics_fails_the_callback_that_gets_it() {
             let callback = |_: &mut (), _: &Message<Undroppable>, _: &mut Context<'_>| ();
             node.create_subscription("topic", QoS::default(), callback).unwrap();
             node.create_timer(MS, move |_, _| std::mem::forget(out.publish(Undroppable))).unwrap();
-            let failure = failure_of(&mut executor);
+            let failure = listed_failure_of(&mut executor);
             assert_eq!(failure.cause, Cause::Panic("undroppable".into()));
         });
     });
@@ -271,7 +269,7 @@ impl tracing::Subscriber for FullLog {
     }
 }
 
-/// Not a test by itself: what the children do, with a log of their own.
+/// Not a test by itself: the program of the child processes, each with a separate log.
 #[test]
 fn the_child_with_a_full_log() {
     let Ok(role) = std::env::var(ROLE) else { return };
@@ -299,7 +297,7 @@ fn the_child_with_a_full_log() {
         if is_simulated && (role == "late" || role == "missed") {
             return; // callbacks take no time there
         }
-        let failure = failure_of(&mut executor);
+        let failure = listed_failure_of(&mut executor);
         assert!(failure.to_string().contains("the log is full"), "{failure}");
     });
     println!("all modes ended");
@@ -319,7 +317,7 @@ fn log_that_panics_stops_the_executor_with_a_report() {
 }
 
 /// The output of a child, which is ended if it takes too long.
-fn that_returns(mut command: std::process::Command) -> std::process::Output {
+pub(crate) fn that_returns(mut command: std::process::Command) -> std::process::Output {
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let id = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
     let (end, ended) = mpsc::channel();
@@ -343,7 +341,7 @@ fn failure_that_panics_again_stops_the_others_if_that_is_the_policy_of_its_node(
             let node = executor.create_node("rogue", ()).unwrap();
             node.set_failure_policy(FailurePolicy::StopAll).unwrap();
             node.create_timer(MS, |_, _| panic_any(rogue(2))).unwrap();
-            assert_eq!(failure_of(&mut executor).node, "/rogue");
+            assert_eq!(listed_failure_of(&mut executor).node, "/rogue");
         });
     });
 }

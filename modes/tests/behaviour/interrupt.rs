@@ -10,7 +10,7 @@ use std::process::{Child, Stdio};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Tells this program that it is the child, and what it is to do.
+/// Tells this program that it is the child, and names its task.
 const ROLE: &str = "RINGSPIN_TEST_ROLE";
 
 /// This program again, as a child with this role.
@@ -20,7 +20,7 @@ fn child(role: &str) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Not a test by itself: what the children do.
+/// Not a test by itself: the program of the child processes.
 #[test]
 fn the_child() {
     let Ok(role) = std::env::var(ROLE) else { return };
@@ -43,7 +43,7 @@ fn the_child() {
     println!("the executor stopped");
 }
 
-/// One after the other is stopped: one that is kept, one that goes on after that, one that is
+/// One after the other is stopped: one that is kept, one that spins again after that, one that is
 /// dropped, and one beside another that was stopped otherwise.
 fn several_executors() {
     let create = || {
@@ -115,7 +115,7 @@ fn each_executor_of_a_process_is_stopped_by_one_interrupt() {
         interrupt(&child);
         wait_for("the executor stopped");
     }
-    // All are gone: the process ends as if it had no handler.
+    // All are dropped: the process ends as if it had no handler.
     wait_for("in the callback");
     interrupt(&child);
     assert_eq!(child.wait().unwrap().code(), Some(130));

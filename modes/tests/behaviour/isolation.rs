@@ -1,13 +1,12 @@
 //! Restarts, and nodes that are taken out of service with all that waits for them.
 
-use crate::{Log, entries, in_every_mode, in_every_mode_isolating, log, spawn_beside};
+use crate::{Log, entries, failure_of, in_every_mode, in_every_mode_isolating, log, spawn_beside};
 use ringspin_executor::{
-    Action, ActionClientOptions, ActionServerOptions, CallAndWaitError, CallError, CallRefusal,
-    CallbackId, CancelResponse, Cause, Context, FailurePolicy, GoalCallbacks, GoalResponse, Input,
-    Latest, Message, Node, Publisher, QoS, RequestError, Responder, StopHandle, SubscriptionEvents,
-    Trigger,
+    Action, ActionClientOptions, ActionServerOptions, CallError, CallbackId, CancelResponse, Cause,
+    Context, FailurePolicy, GoalCallbacks, GoalResponse, Input, Latest, Message, Node, Publisher,
+    QoS, Responder, StopHandle, SubscriptionEvents, Trigger,
 };
-use ringspin_modes::{Executor, SpinError};
+use ringspin_modes::Executor;
 use std::future::pending;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
@@ -75,7 +74,7 @@ fn restarts_run_out_and_then_the_policy_decides() {
         assert_eq!(failures.len(), 3);
         assert!(failures.iter().all(|failure| failure.node == "/fragile"));
         let sequences: Vec<_> = failures.iter().map(|failure| failure.event.sequence).collect();
-        assert_eq!(sequences, [2, 5, 8], "the timer's phase and numbers go on");
+        assert_eq!(sequences, [2, 5, 8], "the timer's phase and numbers continue");
     });
 }
 
@@ -84,7 +83,7 @@ fn restarts_run_out_and_stop_everything_if_that_is_the_policy() {
     in_every_mode(|mut executor| {
         let node = executor.graph().create_restartable_node("fragile", 1, || ()).unwrap();
         node.create_timer(MS, |_, _| Err::<(), _>("always")).unwrap();
-        let Err(SpinError::Failed(failure)) = executor.spin() else { panic!("it has to fail") };
+        let failure = failure_of(&mut executor);
         assert_eq!(failure.event.sequence, 1, "the first failure was forgiven");
         assert_eq!(executor.failures().len(), 2);
     });
@@ -129,19 +128,19 @@ fn a_nodes_own_policy_comes_before_the_executors() {
         tolerated.set_failure_policy(FailurePolicy::IsolateNode).unwrap();
         let vital = executor.create_node("vital", ()).unwrap();
         vital.create_one_shot_timer(2 * MS, |_, _| Err::<(), _>("the end")).unwrap();
-        let Err(SpinError::Failed(failure)) = executor.spin() else { panic!("it has to fail") };
+        let failure = failure_of(&mut executor);
         assert_eq!(failure.node, "/vital");
     });
     in_every_mode_isolating(|mut executor| {
         let vital = executor.create_node("vital", ()).unwrap();
         vital.create_one_shot_timer(MS, |_, _| Err::<(), _>("the end")).unwrap();
         vital.set_failure_policy(FailurePolicy::StopAll).unwrap();
-        let Err(SpinError::Failed(failure)) = executor.spin() else { panic!("it has to fail") };
+        let failure = failure_of(&mut executor);
         assert_eq!(failure.node, "/vital");
     });
 }
 
-/// The state's drop panics; what comes after it in the same loop goes all the same.
+/// The state's drop panics; later entities of the same loop are dropped all the same.
 #[test]
 fn a_panic_in_the_drop_of_a_state_does_not_keep_the_rest_from_retiring() {
     in_every_mode_isolating(|mut executor| {
@@ -171,7 +170,7 @@ fn a_panic_in_the_drop_of_a_state_does_not_keep_the_rest_from_retiring() {
     });
 }
 
-/// A task whose future cannot be dropped, too.
+/// A task with a future that panics when dropped, too.
 #[test]
 fn a_panic_in_the_drop_of_a_cancelled_task_is_a_failure_of_that_task() {
     in_every_mode(|mut executor| {
@@ -186,7 +185,7 @@ fn a_panic_in_the_drop_of_a_cancelled_task_is_a_failure_of_that_task() {
             .unwrap();
         let handle = task.clone();
         node.create_one_shot_timer(MS, move |_, _| handle.cancel()).unwrap();
-        let Err(SpinError::Failed(failure)) = executor.spin() else { panic!("it has to fail") };
+        let failure = failure_of(&mut executor);
         assert_eq!((&*failure.callback, failure.event.sequence), ("task bomb", 1));
         assert!(task.is_finished());
     });
@@ -197,7 +196,7 @@ fn a_panic_in_the_drop_of_a_cancelled_task_is_a_failure_of_that_task() {
 fn events_of_an_isolated_node_are_discarded_and_its_callers_get_errors() {
     in_every_mode_isolating(|mut executor| {
         let held = Arc::new(());
-        let answers: Log<(&str, Result<u32, RequestError>)> = log();
+        let answers: Log<(&str, Result<u32, CallError>)> = log();
         let node = keeping(&executor, "fragile", "fragile_service");
         let guard = node.create_guard_condition("guard", |_, _| ()).unwrap();
         let other = keeping(&executor, "other", "other_service");
@@ -231,7 +230,7 @@ fn events_of_an_isolated_node_are_discarded_and_its_callers_get_errors() {
         });
         executor.spin().unwrap();
         assert!(waiting.is_finished());
-        let lost = |error: CallError| Err::<u32, _>(error.into());
+        let lost = |error: CallError| Err::<u32, _>(error);
         let expected =
             [("first", lost(CallError::Unanswered)), ("second", lost(CallError::ServiceStopped))];
         assert_eq!(entries(&answers), expected);
@@ -249,7 +248,7 @@ fn a_client_of_an_isolated_node_refuses_calls_instead_of_losing_them() {
         keeping(&executor, "server", "service");
         stop_when(&executor, move || {
             let refused = client.call(1, |_, _, _| panic!("the client's node is isolated"));
-            refused.is_err_and(|refused| refused.reason == CallRefusal::ClientStopped)
+            refused.is_err_and(|refused| refused.reason == CallError::ClientStopped)
         });
         executor.spin().unwrap();
     });
@@ -274,8 +273,7 @@ fn a_thread_that_waits_for_a_response_learns_that_the_executor_is_gone() {
     });
     executor.spin().unwrap();
     drop(executor);
-    let expected = [CallError::ClientStopped.into(), CallRefusal::ClientStopped.into()];
-    assert_eq!(thread.join().unwrap(), expected.map(Err::<(), CallAndWaitError>));
+    assert_eq!(thread.join().unwrap(), [Err(CallError::ClientStopped); 2]);
 }
 
 /// Messages that come for it later are dropped at once; the topic's other subscriptions get them.
@@ -323,7 +321,7 @@ fn an_isolated_node_does_not_hold_up_a_topic_that_keeps_everything() {
     });
 }
 
-/// A message whose drop publishes the next one: discarding it never comes to an end by itself.
+/// A message that publishes the next one when dropped: discarding would never end by itself.
 struct Hydra(Arc<Lair>);
 
 struct Lair {
@@ -387,7 +385,7 @@ fn callers_of_captured_responders_learn_of_the_isolation() {
         let calls: Arc<Mutex<u32>> = Arc::default();
         let made = calls.clone();
         node.create_timer(MS, move |_, _| assert!(*made.lock().unwrap() < 2, "broken")).unwrap();
-        let answers: Log<Result<u32, CallAndWaitError>> = log();
+        let answers: Log<Result<u32, CallError>> = log();
         let (seen, made) = (answers.clone(), calls.clone());
         let caller = executor.create_node("caller", ()).unwrap();
         let client = caller.create_client::<u32, u32>("service", QoS::services()).unwrap();
@@ -397,9 +395,7 @@ fn callers_of_captured_responders_learn_of_the_isolation() {
                 let (seen, made) = (seen.clone(), made.clone());
                 client
                     .call(1, move |_, reply, _| {
-                        seen.lock()
-                            .unwrap()
-                            .push(reply.map(|reply| *reply).map_err(CallAndWaitError::from));
+                        seen.lock().unwrap().push(reply.map(|reply| *reply));
                     })
                     .unwrap();
                 *made.lock().unwrap() += 1;
@@ -411,10 +407,8 @@ fn callers_of_captured_responders_learn_of_the_isolation() {
             let answer = loop {
                 *made.lock().unwrap() += 1;
                 match outside.call_and_wait(2, Duration::from_secs(3600)) {
-                    // In simulated time the executor may have come to its end.
-                    Err(CallAndWaitError::Refused(CallRefusal::NotFrozen)) => {
-                        std::thread::yield_now()
-                    }
+                    // In simulated time the executor may have ended.
+                    Err(CallError::NotFrozen) => std::thread::yield_now(),
                     answer => break answer.map(|reply| *reply),
                 }
             };
@@ -424,9 +418,9 @@ fn callers_of_captured_responders_learn_of_the_isolation() {
             executor.spin_for(10 * MS).unwrap();
         }
         waiting.join().unwrap();
-        let told = |answer: &Result<u32, CallAndWaitError>| {
+        let told = |answer: &Result<u32, CallError>| {
             let gone = [CallError::Unanswered, CallError::ServiceStopped];
-            matches!(answer, Err(CallAndWaitError::Call(error)) if gone.contains(error))
+            answer.is_err_and(|error| gone.contains(&error))
         };
         assert!(entries(&answers).iter().all(told), "{:?}", entries(&answers));
     });

@@ -1,5 +1,5 @@
 //! Known faults of other executors of ROS 2, as tests that would fail there. Each names the public
-//! report that it is about. What is counted are dispatches and wake-ups, never seconds.
+//! report that it is about. The tests count dispatches and wake-ups, never seconds.
 
 use crate::{Log, entries, in_every_mode, log, spawn_beside};
 use ringspin_executor::{GuardCondition, Message, Monitor, QoS, Time, WaitStrategy};
@@ -10,7 +10,8 @@ use std::time::Duration;
 const MS: Duration = Duration::from_millis(1);
 
 /// ros2/rclcpp#2532: entities lay in a hash map, so callbacks that became ready together ran in an
-/// order that could not be predicted. Here it is the order of creation, whatever the names hash to.
+/// order that could not be predicted. Here it is the order of creation, independent of any hash of
+/// names.
 #[test]
 fn callbacks_that_are_ready_together_run_in_order_of_creation() {
     for round in 0..8 {
@@ -171,8 +172,8 @@ fn a_callback_group_is_never_forgotten() {
     });
 }
 
-/// ros2/rclcpp#2771: the expiries of a timer whose callback was too slow were queued, and came in a
-/// burst afterwards. ros2/ros2#1026: after a long callback, intervals were too short.
+/// ros2/rclcpp#2771: the expiries of a timer with a slow callback were queued, and ran in a burst
+/// afterwards. ros2/ros2#1026: after a long callback, intervals were too short.
 #[test]
 fn a_timer_does_not_make_up_for_a_stall() {
     in_every_mode(|mut executor| {
@@ -183,7 +184,7 @@ fn a_timer_does_not_make_up_for_a_stall() {
             let mut times = times.lock().unwrap();
             times.push(cx.now());
             if times.len() == 3 {
-                // The stall, of the executor's own time if that goes on by itself.
+                // The stall, in the executor's time if that advances by itself.
                 std::thread::sleep(10 * PERIOD);
             }
             if times.len() == 8 {

@@ -1,11 +1,8 @@
-//! Messages that are larger than a stack, and those that just go by value. What overflows a stack
-//! ends the process, so each case runs in one of its own.
+//! Messages that are larger than a stack, and those that just go by value. A stack overflow ends
+//! the process, so each case runs in a child process.
 
 use crate::{in_every_mode, this_program};
-use ringspin_executor::{
-    BY_VALUE_MAX, CALL_BY_VALUE_MAX, CreateClientError, CreateServiceError, Message, QoS,
-    TooLargeError,
-};
+use ringspin_executor::{BY_VALUE_MAX, CALL_BY_VALUE_MAX, ErrorKind, Graph, Message, QoS};
 use ringspin_modes::Executor;
 use std::time::Duration;
 
@@ -20,7 +17,7 @@ impl<const BYTES: usize> Default for Large<BYTES> {
     }
 }
 
-/// Runs test `name` of this module, which is ignored otherwise, in a process of its own.
+/// Runs test `name` of this module, which is ignored otherwise, in a child process.
 fn passes_in_a_process(name: &str) {
     // A sanitizer needs more stack than the code that it watches.
     if std::env::var_os("TSAN_OPTIONS").is_some() {
@@ -224,12 +221,29 @@ fn services_of_larger_types_are_refused_with_their_size() {
     let node = executor.create_node("node", ()).unwrap();
     let qos = QoS::services();
     let service = node.create_service("flip", qos, |_, _: &Large<BYTES>, _| ());
-    let Err(CreateServiceError::TooLarge(service)) = service else { panic!("{service:?}") };
     let client = node.create_client::<(), Large<BYTES>>("get", qos);
-    let Err(CreateClientError::TooLarge(client)) = client else { panic!("{client:?}") };
+    let (service, client) = (service.unwrap_err(), client.unwrap_err());
     for (error, name) in [(service, "service /flip"), (client, "client /get")] {
-        let TooLargeError { node, what, bytes, .. } = &error;
-        assert_eq!((&**node, &**what, *bytes), ("/node", name, BYTES));
+        assert_eq!((error.kind(), error.node()), (ErrorKind::InvalidArgument, Some("/node")));
+        let start = format!("failed to create {name} of node /node: ");
+        assert!(error.to_string().starts_with(&start), "{error}");
         assert!(error.to_string().contains("16385 bytes"), "{error}");
     }
+}
+
+#[test]
+fn queue_that_needs_too_much_memory_is_an_error_that_names_it() {
+    type Large = [u8; 60_000];
+    let graph = Graph::new();
+    let node = graph.create_node("node", ()).unwrap();
+    let deep = QoS::keep_last(1 << 20);
+    let refused = node.create_subscription("points", deep, |_, _: &Message<Large>, _| ());
+    let error = refused.unwrap_err();
+    assert_eq!((error.kind(), error.topic()), (ErrorKind::LimitReached, Some("/points")));
+    assert_eq!(error.node(), Some("/node"));
+    assert!(error.to_string().contains("use a depth of 71582 at most"), "{error}");
+    node.create_publisher::<Large>("points", deep.transient_local()).unwrap_err();
+    let called = node.create_client::<(), [u64; 1024]>("service", QoS::keep_all(1 << 20));
+    assert_eq!(called.unwrap_err().kind(), ErrorKind::LimitReached);
+    node.create_subscription("numbers", deep, |_, _: &Message<u64>, _| ()).unwrap();
 }

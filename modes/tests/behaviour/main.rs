@@ -36,12 +36,22 @@ mod synchronized;
 mod tasks;
 mod timers;
 
-use ringspin_executor::{FailurePolicy, StopHandle, WaitStrategy};
+use ringspin_executor::{ErrorKind, Failure, FailurePolicy, StopHandle, WaitStrategy};
 use ringspin_modes::{Executor, Mapping, Mode, allowed_cores};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
+
+/// Spins, and returns the failure that ended the spin. The error reads like the failure, and names
+/// its node.
+fn failure_of(executor: &mut Executor) -> Failure {
+    let error = executor.spin().unwrap_err();
+    let failure = error.cause::<Failure>().expect("the failure has to end the spin").clone();
+    assert_eq!((error.kind(), error.node()), (ErrorKind::CallbackFailed, Some(&*failure.node)));
+    assert_eq!(format!("{error:?}"), failure.to_string());
+    failure
+}
 
 /// This program again, as a child; by its runner, if it needs one to run here.
 fn this_program() -> Command {
@@ -80,8 +90,8 @@ impl Drop for StopOnPanic {
     }
 }
 
-/// Runs `act` on a thread beside `executor`, whose spin usually ends with something that the thread
-/// does. A panic of the thread stops the executor, so that the test fails instead of waiting.
+/// Runs `act` on a thread beside `executor`, and usually ends the spin by an act of the thread. A
+/// panic of the thread stops the executor, so that the test fails instead of waiting.
 fn spawn_beside<T: Send + 'static>(
     executor: &Executor,
     act: impl FnOnce() -> T + Send + 'static,

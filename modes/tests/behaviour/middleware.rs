@@ -8,13 +8,13 @@ mod faults;
 mod warnings;
 
 use crate::{Log, entries, log, on_one_core, spawn_beside};
-use fake_middleware::{FakeMiddleware, Private, SOURCE_TIMESTAMP, Stamp, WAYS, Way};
+use fake_middleware::{FakeMiddleware, Fault, Private, SOURCE_TIMESTAMP, Stamp, WAYS, Way};
 use ringspin_executor::{
-    CallbackStatistics, Context, ExactTime, FailurePolicy, Input, Message, Monitor, PublishError,
-    QoS, RemoteNode, RemoteNotifier, RemotePublisher, RemoteSubscription, Transition, TypeName,
-    WaitStrategy,
+    CallbackStatistics, Context, Error, ExactTime, FailurePolicy, Input, Message, Monitor,
+    PublishError, QoS, RemoteNode, RemoteNotifier, RemotePublisher, RemoteSubscription, Transition,
+    TypeName, WaitStrategy,
 };
-use ringspin_modes::{Executor, Mode, SpinError};
+use ringspin_modes::{Executor, Mode};
 use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -71,7 +71,7 @@ fn stop_when(executor: &Executor, mut done: impl FnMut() -> bool + Send + 'stati
     .unwrap();
 }
 
-/// A node `/name` that takes down what it hears on `topic`, and stops at [`END`].
+/// A node `/name` that records the messages on `topic`, and stops at [`END`].
 fn listening(executor: &Executor, name: &str, topic: &str, qos: QoS) -> Log<u64> {
     let heard = log();
     let node = executor.create_node(name, heard.clone()).unwrap();
@@ -192,8 +192,8 @@ fn messages_that_arrive_while_the_graph_is_built_are_delivered_after_the_start()
 
 #[test]
 fn messages_from_outside_have_the_times_of_the_middleware() {
-    in_every_way(|mut executor, ether| {
-        connect(&executor, ether.another());
+    in_every_way(|mut executor, network| {
+        connect(&executor, network.another());
         let seen = log();
         let node = executor.create_node("listener", seen.clone()).unwrap();
         let qos = QoS::keep_last(3).message_times();
@@ -202,10 +202,10 @@ fn messages_from_outside_have_the_times_of_the_middleware() {
         })
         .unwrap();
         executor.freeze().unwrap();
-        let out = sender(&ether, "/numbers", QoS::default());
+        let out = sender(&network, "/numbers", QoS::default());
         (0..3u64).for_each(|n| out.publish(&n).unwrap());
-        ether.flush();
-        spin_on(&mut executor, &ether);
+        network.flush();
+        spin_on(&mut executor, &network);
         let seen = entries(&seen);
         assert_eq!(seen.len(), 3);
         for (times, handled) in seen {
@@ -232,11 +232,69 @@ fn keep_last_1_gives_the_newest_and_counts_the_others() {
         assert_eq!(entries(&heard), [END]);
         let statistics = first_of(&executor, "/listener");
         assert_eq!((statistics.dispatched, statistics.overwritten), (1, 9));
-        // It goes on as if nothing had been.
+        // It continues as if nothing had happened.
         out.publish(&7u64).unwrap();
         spin_on(&mut executor, &fake);
         assert_eq!(entries(&heard), [END, 7]);
         assert_eq!(first_of(&executor, "/listener").overwritten, 9);
+    });
+}
+
+#[test]
+fn messages_that_do_not_arrive_are_counted_as_lost() {
+    in_every_way(|mut executor, fake| {
+        connect(&executor, fake.another());
+        listening(&executor, "listener", "numbers", QoS::keep_last(4));
+        executor.freeze().unwrap();
+        let out = sender(&fake, "/numbers", QoS::default());
+        let (mut lost, mut sent) = (0, 0);
+        for not_sent in [0, 3, 0, 2] {
+            fake.lose("/numbers", not_sent);
+            fake.fail(Fault::Take, 1);
+            (0..9u64).for_each(|n| out.publish(&n).unwrap());
+            fake.flush();
+            spin_on(&mut executor, &fake);
+            (lost, sent) = (lost + not_sent + 1, sent + 9 + not_sent);
+            let listener = first_of(&executor, "/listener");
+            assert_eq!(listener.lost, lost);
+            assert_eq!(listener.dispatched + listener.overwritten + listener.lost, sent);
+        }
+    });
+}
+
+/// Each call brings more messages than it takes, so the middleware never runs out of them.
+#[test]
+fn every_message_is_accounted_for_while_a_subscription_is_behind() {
+    const DEPTH: u64 = 4;
+    in_every_way(|mut executor, fake| {
+        connect(&executor, fake.another());
+        let node = executor.create_node("listener", 0u64).unwrap();
+        let monitor: Arc<OnceLock<Monitor>> = Arc::default();
+        let (seen, bus) = (monitor.clone(), fake.clone());
+        let out = sender(&fake, "/numbers", QoS::default());
+        let first = out.clone();
+        let listen = move |calls: &mut u64, _: &Message<u64>, cx: &mut Context<'_>| {
+            // Before this call three messages came with each, and five at first.
+            let announced = 5 + 3 * *calls;
+            let overwritten = seen.get().unwrap().statistics().overwritten();
+            let waiting = DEPTH - 1;
+            *calls += 1;
+            assert_eq!(announced, *calls + overwritten + waiting);
+            (0..3u64).for_each(|n| out.publish(&n).unwrap());
+            bus.flush();
+            if *calls == 100 {
+                cx.stop();
+            }
+        };
+        node.create_subscription("numbers", QoS::keep_last(DEPTH as usize), listen).unwrap();
+        executor.freeze().unwrap();
+        let _ = monitor.set(executor.monitor().unwrap());
+        (0..5u64).for_each(|n| first.publish(&n).unwrap());
+        fake.flush();
+        executor.spin().unwrap();
+        assert_eq!(executor.failures(), []);
+        let statistics = first_of(&executor, "/listener");
+        assert_eq!((statistics.dispatched, statistics.overwritten), (100, 202 - DEPTH + 1));
     });
 }
 
@@ -444,8 +502,8 @@ fn a_late_subscription_joins_inside_and_outside() {
     }
 }
 
-/// The middleware announces what it keeps before it has handed over the subscription, and the event
-/// loop comes at once.
+/// The middleware announces kept messages before it has handed over the subscription, and the event
+/// loop runs at once.
 #[test]
 fn a_late_subscription_loses_nothing_while_it_joins() {
     in_every_way(|mut executor, fake| {
@@ -565,7 +623,7 @@ fn simulated_time_refuses_what_receives_and_is_not_changed_by_what_is_only_told(
             })
             .unwrap();
         executor.spin()?;
-        Ok::<_, SpinError>((executor.digest().unwrap(), entries(&heard)))
+        Ok::<_, Error>((executor.digest().unwrap(), entries(&heard)))
     };
     let without = run(None).unwrap();
     assert!(without.1.len() >= 19);

@@ -1,11 +1,11 @@
-//! Parameters: changes are events, and what is given from outside reaches the nodes.
+//! Parameters: changes are events, and overrides from outside reach the nodes.
 
-use crate::{Log, entries, in_every_mode, log, on_one_core, spawn_beside};
+use crate::{Log, entries, failure_of, in_every_mode, log, on_one_core, spawn_beside};
 use ringspin_executor::{
-    Arguments, Cause, Graph, Message, PARAMETER_CHANGES_MAX, ParameterChange, ParameterError,
-    ParameterValue, QoS, SetParametersError,
+    Arguments, Cause, Error, ErrorKind, Graph, Message, PARAMETER_CHANGES_MAX, ParameterChange,
+    ParameterValue, QoS,
 };
-use ringspin_modes::{Executor, Mode, RunDigest, SpinError};
+use ringspin_modes::{Executor, Mode, RunDigest};
 use ringspin_simulation::Job;
 use std::io::Write;
 use std::time::Duration;
@@ -48,7 +48,7 @@ fn a_change_from_another_nodes_callback_is_an_event_in_order() {
                     *next += 1;
                     client.set("gain", *next)?;
                 }
-                Ok::<(), SetParametersError>(())
+                Ok::<(), Error>(())
             })
             .unwrap();
         executor.spin().unwrap();
@@ -141,7 +141,7 @@ fn another_thread_sets_while_the_executor_spins() {
         let setter = spawn_beside(&executor, move || {
             for n in 1..=SETS {
                 while let Err(error) = gain.set(n) {
-                    assert!(matches!(error, ParameterError::Full { .. }), "{error}");
+                    assert_eq!(error.kind(), ErrorKind::LimitReached, "{error}");
                     std::thread::yield_now();
                 }
             }
@@ -197,8 +197,7 @@ fn a_full_queue_hands_the_change_back_and_changes_nothing() {
         let max = PARAMETER_CHANGES_MAX as i64;
         (0..max).for_each(|n| gain.set(n).unwrap());
         let error = gain.set(max).unwrap_err();
-        let changes = vec![("gain".into(), max.into())];
-        assert_eq!(error, ParameterError::Full { node: "/pilot".into(), changes });
+        assert_eq!((error.kind(), error.node()), (ErrorKind::LimitReached, Some("/pilot")));
         assert!(error.to_string().contains("64 parameter changes"), "{error}");
         assert_eq!(gain.get(), max - 1);
         executor.spin().unwrap();
@@ -236,7 +235,7 @@ fn a_failing_change_callback_is_named_like_any_other() {
         node.on_parameter_change(|_, _, _| Err::<(), _>("cannot follow")).unwrap();
         executor.freeze().unwrap();
         gain.set(2).unwrap();
-        let Err(SpinError::Failed(failure)) = executor.spin() else { panic!("it has to fail") };
+        let failure = failure_of(&mut executor);
         assert_eq!((&*failure.node, &*failure.callback), ("/pilot", "parameter change"));
         assert_eq!(failure.cause, Cause::Error("cannot follow".into()));
     });
@@ -283,7 +282,7 @@ fn an_override_that_does_not_fit_ends_the_build() {
     assert!(error.starts_with("`-p gain:=1`: node /pilot: parameter `gain`"), "{error}");
 }
 
-/// Collects what is logged, as text.
+/// Collects log lines as text.
 #[derive(Clone, Default)]
 struct Collector(Log<u8>);
 
@@ -322,7 +321,7 @@ fn freezing_warns_of_overrides_of_undeclared_parameters() {
     });
 }
 
-/// The deterministic mode has a time of its own; live modes need a publisher of `/clock`.
+/// The deterministic mode has simulated time; live modes need a publisher of `/clock`.
 #[test]
 fn live_modes_warn_of_a_clock_without_middleware() {
     let warnings_of = |executor: Executor| {

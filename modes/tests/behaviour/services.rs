@@ -1,11 +1,10 @@
 //! Services and clients: every call ends, in every mode, and in which order.
 
-use crate::{Log, entries, in_every_mode, in_every_mode_isolating, log, spawn_beside};
+use crate::{Log, entries, failure_of, in_every_mode, in_every_mode_isolating, log, spawn_beside};
 use ringspin_executor::{
-    CallAndWaitError, CallError, CallRefusal, Context, CreateClientError, CreateServiceError,
-    FailurePolicy, Graph, Message, QoS, Responder,
+    CallError, Context, ErrorKind, FailurePolicy, Graph, Message, QoS, Responder,
 };
-use ringspin_modes::{Executor, SpinError};
+use ringspin_modes::Executor;
 use ringspin_simulation::Job;
 use std::time::Duration;
 
@@ -199,7 +198,7 @@ fn a_refused_call_returns_its_request() {
         kept.create_deferred_service("busy", QoS::services(), keep).unwrap();
         kept.create_deferred_service("small", QoS::keep_all(1), keep).unwrap();
         let early = unserved.call(5, |_, _, _| ()).unwrap_err();
-        assert_eq!((early.request, early.reason), (5, CallRefusal::NotFrozen));
+        assert_eq!((early.request, early.reason), (5, CallError::NotFrozen));
         let seen = outcomes.clone();
         node.create_one_shot_timer(MS, move |_, cx| {
             assert!(!unserved.service_is_ready() && busy.service_is_ready());
@@ -213,17 +212,17 @@ fn a_refused_call_returns_its_request() {
                 outcome(busy.call(n, |_, _, _| ()));
             }
             let wait = busy.call_and_wait(9, MS).unwrap_err();
-            assert_eq!(wait, CallAndWaitError::WouldBlock);
+            assert_eq!(wait, CallError::WouldBlock);
             assert!(wait.to_string().contains("call_async"), "it says what to do instead");
             // Nothing handles them before this callback returns, unless on another core.
             let refused = (0..10).find_map(|n| small.call(n, |_, _, _| ()).err());
-            assert!(refused.is_none_or(|refused| refused.reason == CallRefusal::ServiceFull));
+            assert!(refused.is_none_or(|refused| refused.reason == CallError::ServiceFull));
             cx.stop();
         })
         .unwrap();
         executor.spin().unwrap();
         let expected =
-            [Err((1, CallRefusal::NoService)), Ok(()), Ok(()), Err((2, CallRefusal::TooManyCalls))];
+            [Err((1, CallError::NoService)), Ok(()), Ok(()), Err((2, CallError::TooManyCalls))];
         assert_eq!(entries(&outcomes), expected);
     });
 }
@@ -275,11 +274,7 @@ fn a_waiting_thread_learns_that_the_client_is_gone() {
         executor.spin_for(5 * MS).unwrap();
     }
     let error = thread.join().unwrap();
-    let ends = [
-        CallAndWaitError::Refused(CallRefusal::ClientStopped),
-        CallAndWaitError::Call(CallError::ClientStopped),
-        CallAndWaitError::Call(CallError::Unanswered),
-    ];
+    let ends = [CallError::ClientStopped, CallError::Unanswered];
     assert!(ends.contains(&error), "{error:?}");
 }
 
@@ -294,7 +289,7 @@ fn a_failing_service_callback_is_a_failure_with_its_names() {
             |_, _: &i64, _: Responder<i64>, _| Err::<(), _>("no idea"),
         )
         .unwrap();
-        let Err(SpinError::Failed(failure)) = executor.spin() else { panic!("it has to fail") };
+        let failure = failure_of(&mut executor);
         assert_eq!((&*failure.node, &*failure.callback), ("/server", "service /slow"));
     });
 }
@@ -305,18 +300,14 @@ fn a_service_has_one_server_and_one_pair_of_types() {
     let (a, b) = (graph.create_node("a", ()).unwrap(), graph.create_node("b", ()).unwrap());
     a.create_service("same", QoS::services(), |_, n: &u8, _| *n).unwrap();
     let error = b.create_service("same", QoS::services(), |_, n: &u8, _| *n).unwrap_err();
-    let expected = CreateServiceError::Duplicate {
-        service: "/same".into(),
-        by: "/a".into(),
-        node: "/b".into(),
-    };
-    assert_eq!(error, expected);
+    assert_eq!((error.kind(), error.topic()), (ErrorKind::AlreadyExists, Some("/same")));
+    assert!(error.to_string().contains("in node /b: node /a offers it"), "{error}");
     let error = b.create_client::<u8, String>("same", QoS::services()).unwrap_err();
     assert!(error.to_string().contains("u8 -> u8") && error.to_string().contains("/b"), "{error}");
     let error = b.create_client::<u8, u8>("same", QoS::keep_all(0)).unwrap_err();
-    assert!(matches!(error, CreateClientError::Depth(_)));
+    assert_eq!(error.kind(), ErrorKind::InvalidArgument);
     let error = b.create_client::<u8, u8>("1st", QoS::services()).unwrap_err();
-    assert!(matches!(error, CreateClientError::Name(_)));
+    assert_eq!(error.kind(), ErrorKind::InvalidName);
 }
 
 /// A service node also hears a topic: requests and messages keep the order in which they came.
@@ -379,4 +370,53 @@ fn a_failure_at_one_timeout_does_not_lose_the_others() {
     let report = job.run_for(Duration::from_secs(1)).run().unwrap();
     assert_eq!(report.failures().len(), 1);
     assert_eq!(entries(&ends), [11, 11, 15].map(|ms| (ms, CallError::TimedOut)));
+}
+
+#[test]
+fn calls_continue_after_the_last_handle_of_their_client_is_dropped() {
+    in_every_mode(|mut executor| {
+        let server = executor.create_node("server", Vec::<(i64, Responder<i64>)>::new()).unwrap();
+        server.create_deferred_service("slow", QoS::services(), keep).unwrap();
+        let (answers, dropped): (Log<Answer>, Log<()>) = (log(), log());
+        let is_dropped = dropped.clone();
+        server
+            .create_timer(MS, move |kept, _| {
+                if kept.len() == 3 && !entries(&is_dropped).is_empty() {
+                    kept.drain(..).for_each(|(number, responder)| responder.respond(10 * number));
+                }
+            })
+            .unwrap();
+        let node = executor.create_node("caller", answers.clone()).unwrap();
+        let client = node.create_client::<i64, i64>("slow", QoS::services()).unwrap();
+        let (awaiting, mut client) = (node.clone(), Some(client));
+        node.create_one_shot_timer(MS, move |_, _| {
+            let client = client.take().unwrap();
+            for n in [1, 2] {
+                let sent = client.call(n, |answers, reply, _| {
+                    answers.lock().unwrap().push(reply.map(|reply| *reply));
+                });
+                sent.unwrap();
+            }
+            let reply = client.call_async(3);
+            let waiting = awaiting.spawn_with_state("await", |state| async move {
+                let reply = reply.await.map(|reply| *reply);
+                state.with(move |answers, _| answers.lock().unwrap().push(reply)).await;
+            });
+            waiting.unwrap();
+            drop(client);
+            dropped.lock().unwrap().push(());
+        })
+        .unwrap();
+        let (graph, ended) = (executor.graph().clone(), answers.clone());
+        node.create_timer(MS, move |_, cx| {
+            // The client ends with its calls.
+            if entries(&ended).len() == 3 && graph.info().services[0].clients.is_empty() {
+                cx.stop();
+            }
+        })
+        .unwrap();
+        executor.spin_for(Duration::from_secs(60)).unwrap();
+        assert_eq!(entries(&answers), [Ok(10), Ok(20), Ok(30)]);
+        assert!(executor.graph().info().services[0].clients.is_empty());
+    });
 }

@@ -1,9 +1,9 @@
-//! Messages that are kept: how many a topic holds, and what happens beyond that.
+//! Kept messages: the number that a topic holds, and the outcome beyond it.
 
 use crate::{Log, entries, in_every_mode, log};
 use ringspin_executor::{
-    Accumulate, CallRefusal, Context, HeldMessages, Input, LoanError, Message, OutOfSlots,
-    PublishError, QoS, Reply,
+    CallError, Context, HeldMessages, Input, Latest, LoanError, Message, OutOfSlots, PublishError,
+    QoS, Reply, Trigger,
 };
 use ringspin_modes::Executor;
 use std::sync::{Arc, Mutex};
@@ -102,14 +102,12 @@ fn stream_whose_messages_a_task_keeps_is_named() {
 fn synchronizer_whose_messages_are_kept_is_named() {
     in_every_mode(|mut executor| {
         let node = executor.create_node("hoarder", Vec::new()).unwrap();
-        let inputs =
-            (Input::<u64>::new("kept", QoS::default()), Input::<u64>::new("other", QoS::default()));
+        let kept = Input::<u64>::new("kept", QoS::default());
+        let other = Input::<u64>::new("other", QoS::default()).optional();
         node.create_synchronized_subscription(
-            inputs,
-            Accumulate::new(5),
-            |kept: &mut Vec<_>, (batch, _): (&[Message<u64>], &[Message<u64>]), _| {
-                kept.extend(batch.iter().cloned());
-            },
+            (kept, other),
+            Latest::new(Trigger::Any),
+            |kept: &mut Vec<Message<u64>>, (message, _), _| kept.push(message.clone()),
         )
         .unwrap();
         let refusals = publish_until_refused(&mut executor);
@@ -299,7 +297,7 @@ fn client_that_keeps_replies_is_refused_and_its_service_goes_on() {
         node.create_timer(TICK, move |kept: &mut Vec<_>, cx| {
             let called = client.call(kept.len() as u64, |kept, reply, _| kept.push(reply.unwrap()));
             let Err(why) = called else { return };
-            if why.reason == CallRefusal::TooManyReplies {
+            if why.reason == CallError::TooManyReplies {
                 let mut log = log_of.lock().unwrap();
                 log.push((kept.len(), kept.iter().map(|reply| **reply).max()));
                 kept.clear();

@@ -1,13 +1,13 @@
 //! Spinning in steps, and stopping in time.
 
 use crate::{Log, entries, in_every_mode, log, spawn_beside};
-use ringspin_executor::{Message, QoS, StopError, Time, running_node};
-use ringspin_modes::{Executor, Mode, SpinError};
+use ringspin_executor::{Context, ErrorKind, Message, QoS, Time, running_node};
+use ringspin_modes::{Executor, Mode};
 use std::time::{Duration, Instant};
 
 const MS: Duration = Duration::from_millis(1);
 
-/// A node that passes on what it gets, until it is 3.
+/// A node that forwards each number until it receives 3.
 fn counting(executor: &Executor) -> Log<u32> {
     let seen = log();
     let node = executor.create_node("node", seen.clone()).unwrap();
@@ -173,6 +173,67 @@ fn spin_some_leaves_them_also_when_another_loop_has_its_turn() {
     });
 }
 
+/// The other node's turn comes after all its events of this call, which stay for the next one.
+#[test]
+fn spin_some_finds_events_again_that_it_has_set_aside() {
+    in_steps(|mut executor| {
+        let seen = log();
+        let first = executor.create_node("first", ()).unwrap();
+        let out = first.create_publisher::<u32>("second", QoS::default()).unwrap();
+        let forward = move |_: &mut (), n: &Message<u32>, _: &mut Context<'_>| match **n {
+            0 => (0..3).try_for_each(|n| out.publish(n)),
+            _ => Ok(()),
+        };
+        first.create_subscription("first", QoS::default(), forward).unwrap();
+        let second = executor.create_node("second", seen.clone()).unwrap();
+        let start = second.create_publisher::<u32>("first", QoS::default()).unwrap();
+        let note = |seen: &mut Log<u32>, n: &Message<u32>, _: &mut Context<'_>| {
+            seen.lock().unwrap().push(**n);
+        };
+        second.create_subscription("second", QoS::default(), note).unwrap();
+        executor.freeze().unwrap();
+        (0..10).for_each(|n| start.publish(n).unwrap());
+        assert_eq!(executor.spin_some().unwrap(), 10);
+        assert_eq!(executor.spin_some().unwrap(), 3);
+        assert_eq!(entries(&seen), [0, 1, 2]);
+    });
+}
+
+#[test]
+fn spin_some_dispatches_every_timer_that_is_due() {
+    let mut executor = Executor::single_core();
+    for n in 0..5 {
+        let node = executor.create_node(&format!("node_{n}"), ()).unwrap();
+        node.create_one_shot_timer(MS, |(), _| ()).unwrap();
+    }
+    let first = executor.spin_some().unwrap(); // starts the time
+    std::thread::sleep(2 * MS);
+    assert_eq!(first + executor.spin_some().unwrap(), 5);
+}
+
+/// Among timers that have become due while a callback ran, the priority decides, and not which of
+/// them was due first.
+#[test]
+fn of_all_timers_that_are_due_the_highest_priority_comes_first() {
+    let mut executor = Executor::single_core();
+    let order = log();
+    for (name, priority, due) in [("low", 1, 2), ("high", 2, 3), ("busy", 3, 1)] {
+        let node = executor.create_node(name, order.clone()).unwrap();
+        node.set_priority(priority).unwrap();
+        node.create_one_shot_timer(due * MS, move |order: &mut Log<&str>, cx| {
+            order.lock().unwrap().push(name);
+            match name {
+                "busy" => std::thread::sleep(5 * MS),
+                "low" => cx.stop(),
+                _ => {}
+            }
+        })
+        .unwrap();
+    }
+    executor.spin().unwrap();
+    assert_eq!(entries(&order), ["busy", "high", "low"]);
+}
+
 #[test]
 fn spin_all_goes_on_until_nothing_is_left() {
     in_steps(|mut executor| {
@@ -218,9 +279,14 @@ fn stepping_a_simulation_gives_the_digest_of_running_it() {
 fn a_thread_per_core_is_not_spun_in_steps() {
     let mut executor = Executor::new(Mode::MultiCore(None));
     executor.create_node("node", ()).unwrap();
-    assert_eq!(executor.spin_some(), Err(SpinError::SeveralThreads));
-    assert_eq!(executor.spin_once(MS), Err(SpinError::SeveralThreads));
-    assert_eq!(executor.spin_all(MS), Err(SpinError::SeveralThreads));
+    let refused = [
+        executor.spin_some().map(drop),
+        executor.spin_once(MS).map(drop),
+        executor.spin_all(MS).map(drop),
+    ];
+    for refused in refused {
+        assert_eq!(refused.unwrap_err().kind(), ErrorKind::Unsupported);
+    }
 }
 
 #[test]
@@ -239,8 +305,9 @@ fn stopping_waits_for_the_workers_and_names_a_callback_that_does_not_return() {
         let stopper = spawn_beside(&executor, move || {
             entered.recv().unwrap();
             let error = stop.stop_and_wait(MS).unwrap_err();
-            let StopError::Stuck { callbacks, .. } = &error else { panic!("{error}") };
-            assert_eq!(callbacks, &["/node `one-shot timer 1ms`"]);
+            assert_eq!(error.kind(), ErrorKind::TimedOut);
+            let stuck = "still running 1ms after the stop: /node `one-shot timer 1ms`";
+            assert_eq!(error.to_string(), stuck);
             leave.send(()).unwrap();
             stop.stop_and_wait(Duration::from_secs(60))
         });
@@ -256,7 +323,7 @@ fn a_callback_cannot_wait_for_its_own_end() {
         let node = executor.create_node("node", ()).unwrap();
         let stop = executor.stop_handle();
         node.create_one_shot_timer(MS, move |_, _| {
-            assert_eq!(stop.stop_and_wait(MS), Err(StopError::WithinCallback));
+            assert_eq!(stop.stop_and_wait(MS).unwrap_err().kind(), ErrorKind::Deadlock);
         })
         .unwrap();
         executor.spin().unwrap();

@@ -1,8 +1,8 @@
 //! Tasks: futures as ordered as callbacks.
 
-use crate::{Log, entries, in_every_mode, in_every_mode_isolating, log};
-use ringspin_executor::{BoxError, FailurePolicy, GraphChange, QoS, RequestError, Task, Time};
-use ringspin_modes::{Executor, SpinError};
+use crate::{Log, entries, failure_of, in_every_mode, in_every_mode_isolating, log};
+use ringspin_executor::{BoxError, CallError, FailurePolicy, GraphChange, QoS, Task, Time};
+use ringspin_modes::Executor;
 use ringspin_simulation::Job;
 use std::future::{pending, poll_fn};
 use std::task::Poll;
@@ -44,7 +44,7 @@ fn a_task_awaits_ticks_messages_and_responses_and_uses_its_state() {
                     seen.lock().unwrap().push(sum);
                     if *number == 19 {
                         state.with(|_, cx| cx.stop()).await;
-                        return Ok::<(), RequestError>(());
+                        return Ok::<(), CallError>(());
                     }
                 }
             })
@@ -131,7 +131,7 @@ fn a_failing_task_is_a_failure_of_its_node() {
     in_every_mode(|mut executor| {
         let node = executor.create_node("node", ()).unwrap();
         let task = node.spawn("fail", async { Err::<(), _>("no luck") }).unwrap();
-        let Err(SpinError::Failed(failure)) = executor.spin() else { panic!("it has to fail") };
+        let failure = failure_of(&mut executor);
         assert_eq!((&*failure.node, &*failure.callback), ("/node", "task fail"));
         assert!(failure.to_string().contains("no luck") && task.is_finished());
     });
@@ -252,7 +252,7 @@ fn finished_tasks_dropped_streams_and_intervals_leave_the_graph() {
         }
         let info = executor.graph().info();
         assert_eq!(info.callbacks.len(), 1, "{:?}", info.callbacks);
-        // Polls: the first one, and one at least for what it awaits.
+        // Polls: the first one, and at least one for each awaited event.
         assert!(executor.statistics().dispatched() >= 100 + 1_000 * 3);
     });
 }

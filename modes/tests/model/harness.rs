@@ -3,9 +3,9 @@
 use crate::history::{self, History, Records};
 use crate::spec::{self, CREATED_MAX, Entity, KEPT, Kind, Op, Spec, TRANSIENT_LOCAL_TOPIC};
 use ringspin_executor::{
-    CallError, CallRefusal, CallbackStatistics, Client, Context, CreateServiceError, Dispatch,
-    Graph, GuardCondition, Message, Node, PublishError, Publisher, QoS, Recorder, Reply, Responder,
-    Service, Statistics, StopHandle, Subscription, Task, Time, Timer,
+    CallError, CallbackStatistics, Client, Context, Dispatch, ErrorKind, Graph, GuardCondition,
+    Message, Node, PublishError, Publisher, QoS, Recorder, Reply, Responder, Service, Statistics,
+    StopHandle, Subscription, Task, Time, Timer,
 };
 use ringspin_modes::Executor;
 use std::collections::VecDeque;
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
 
-/// Which callback was dispatched, for which source's how-manieth event, and when.
+/// The callback of a dispatch, the source of its event with the number there, and the time.
 pub(crate) type Record = (u32, u32, u64, u64);
 
 /// The records of a run.
@@ -62,7 +62,7 @@ struct Entities {
     publishers: Vec<OwnPublisher>,
     subscriptions: Vec<Own<Subscription>>,
     services: Vec<Own<Service>>,
-    clients: Vec<Own<Option<Client<(), u64, u64>>>>,
+    clients: Vec<Own<Asking>>,
     guards: Vec<Own<GuardCondition>>,
     timers: Vec<Own<Timer>>,
     tasks: Vec<Own<Task>>,
@@ -80,6 +80,14 @@ struct Own<T> {
     node: usize,
     callback: usize,
     handle: T,
+}
+
+/// A client ends with its handle and its calls.
+struct Asking {
+    /// `None` once the handle was dropped.
+    client: Option<Client<(), u64, u64>>,
+    /// Calls that have not ended.
+    calls: usize,
 }
 
 #[derive(Clone)]
@@ -236,11 +244,14 @@ impl World {
     }
 
     fn call(&self, n: usize) {
-        let all = self.entities(); // else it may end with the clone of this call
+        let mut all = self.entities(); // else it may end with the clone of this call
         let Some(n) = n.checked_rem(all.clients.len()) else { return };
-        let Own { node, callback, handle: Some(client) } = &all.clients[n] else { return };
-        let (node, callback) = (*node, *callback);
-        // A weak handle: what waits for a response must not keep the world alive.
+        let Own { node, callback, handle } = &mut all.clients[n];
+        let (node, callback, Asking { client: Some(client), calls }) = (*node, *callback, handle)
+        else {
+            return;
+        };
+        // A weak handle: a waiting call must not keep the world alive.
         let end = CallEnd(Some(self.me.clone()));
         let called = client.call(0, move |(), reply: Result<Reply<u64>, _>, _| {
             let world = end.end(|calls| match reply {
@@ -250,14 +261,20 @@ impl World {
             });
             if let Some(world) = world {
                 world.run(callback, node, None);
+                let mut all = world.entities();
+                all.clients[n].handle.calls -= 1;
+                world.end_client(&all.clients[n], node);
             }
         });
-        let Err(refused) = called else { return self.history.lock().called += 1 };
+        let Err(refused) = called else {
+            *calls += 1;
+            return self.history.lock().called += 1;
+        };
         self.calls.lock().unwrap().stopped -= 1; // it did not begin
-        self.history.lock().refused += u64::from(refused.reason == CallRefusal::ServiceFull);
+        self.history.lock().refused += u64::from(refused.reason == CallError::ServiceFull);
     }
 
-    /// Creates an entity, unless its node is gone.
+    /// Creates an entity, unless its node is destroyed.
     fn create(&self, entity: Entity) {
         let mut entities = self.entities();
         entities.created += 1;
@@ -300,9 +317,9 @@ impl World {
             }
             Kind::Client => {
                 let mut all = self.entities();
-                let n = n.checked_rem(all.clients.len());
-                let client = n.map(|n| &mut all.clients[n]);
-                client.map(|of| (drop(of.handle.take()), of.callback).1)
+                let Some(n) = n.checked_rem(all.clients.len()) else { return };
+                drop(all.clients[n].handle.client.take());
+                return self.end_client(&all.clients[n], by);
             }
             Kind::Guard => {
                 let of = self.pick(n, |all| &all.guards);
@@ -314,9 +331,16 @@ impl World {
             }
         };
         let Some(callback) = callback else { return };
-        // A client has one for timeouts.
-        let last = callback + usize::from(kind == Kind::Client);
-        self.history.destroy(|n, _| (callback..=last).contains(&n), begin, by);
+        self.history.destroy(|n, _| n == callback, begin, by);
+    }
+
+    /// Notes the end of a client with its callback for timeouts, if it has neither a handle nor
+    /// calls.
+    fn end_client(&self, of: &Own<Asking>, by: usize) {
+        if of.handle.client.is_none() && of.handle.calls == 0 {
+            let (callbacks, begin) = (of.callback..=of.callback + 1, self.history.step());
+            self.history.destroy(|n, _| callbacks.contains(&n), begin, by);
+        }
     }
 
     fn destroy_node(&self, n: usize, by: usize) {
@@ -334,14 +358,15 @@ impl World {
         (callback, self.me.upgrade().expect("its callbacks and its run hold it"))
     }
 
-    /// The handle of a new entity with so many callbacks; `None` if its node is gone.
+    /// The handle of a new entity with so many callbacks; `None` if its node is destroyed.
     fn created<T, E: std::fmt::Display>(
         &self,
         created: Result<T, E>,
         callbacks: usize,
     ) -> Option<T> {
         self.history.created(callbacks, created.is_ok());
-        let check = |error: E| assert!(error.to_string().contains("gone"), "{error}");
+        let check =
+            |error: E| assert!(error.to_string().contains("the node was destroyed"), "{error}");
         created.map_err(check).ok()
     }
 }
@@ -397,7 +422,9 @@ impl World {
             }
         };
         match handle.create_deferred_service("service", qos, run) {
-            Err(CreateServiceError::Duplicate { .. }) => self.history.created(1, false),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                self.history.created(1, false);
+            }
             created => {
                 let created = self.created(created, 1);
                 all.services.extend(created.map(|handle| Own { node, callback, handle }));
@@ -411,7 +438,8 @@ impl World {
         self.next(node, history::Kind::Client); // its timeouts
         let created = handle.create_client("service", QoS::keep_all(depth));
         let created = self.created(created, 2);
-        all.clients.extend(created.map(|of| Own { node, callback, handle: Some(of) }));
+        let asking = |client| Asking { client: Some(client), calls: 0 };
+        all.clients.extend(created.map(|of| Own { node, callback, handle: asking(of) }));
     }
 
     fn create_guard(&self, all: &mut Entities, node: usize) {

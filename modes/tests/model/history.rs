@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
     pub(crate) begin: u64,
-    /// `u64::MAX` while it goes on.
+    /// `u64::MAX` while it lives.
     pub(crate) end: u64,
 }
 
@@ -17,7 +17,7 @@ impl Span {
     }
 }
 
-/// A message, whose content is its index.
+/// A message; its content is its index.
 #[derive(Debug)]
 pub(crate) struct Published {
     pub(crate) publisher: usize,
@@ -42,9 +42,9 @@ pub(crate) struct Callback {
     pub(crate) node: usize,
     pub(crate) kind: Kind,
     pub(crate) created: Span,
-    /// With the node whose callback destroyed it first.
+    /// The node with the callback that destroyed it first.
     pub(crate) destroyed: Option<(Span, usize)>,
-    /// In order of their beginnings.
+    /// Ordered by their beginnings.
     pub(crate) triggers: Vec<Span>,
     /// Each call, with the message of a subscription.
     pub(crate) calls: Vec<(Span, Option<u64>)>,
@@ -56,7 +56,7 @@ pub(crate) struct Records {
     /// When the executor started.
     pub(crate) start: u64,
     pub(crate) published: Vec<Published>,
-    /// In order of creation.
+    /// Ordered by creation.
     pub(crate) callbacks: Vec<Callback>,
     /// Messages and requests that were handed back because a queue was full.
     pub(crate) refused: u64,
@@ -75,7 +75,7 @@ impl Records {
     }
 }
 
-/// The history of a run that goes on, on several threads.
+/// The history of a run on several threads.
 #[derive(Default)]
 pub(crate) struct History(Mutex<Records>);
 

@@ -67,7 +67,7 @@ struct Reached {
     overwritten: u64,
     coalesced: u64,
     refused: u64,
-    /// Of destroyed callbacks.
+    /// Records of destroyed callbacks.
     removed: u64,
     discarded: u64,
     calls: Calls,

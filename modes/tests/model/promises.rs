@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 type Check = Result<(), TestCaseError>;
 
-/// Checks the records of a run that has come to rest.
+/// Checks the records of a finished run.
 pub(crate) fn check(run: &Run) -> Check {
     let Run { records, statistics, calls } = run;
     let mut alive = statistics.callbacks.iter();
@@ -80,9 +80,9 @@ impl Account {
     }
 }
 
-/// No callback begins before its creation, and none after its destruction: but for one whose worker
-/// was about to begin it while another thread destroyed it, and those of clients, whose handle may
-/// be dropped while another thread changes the graph.
+/// No callback begins before its creation, and none after its destruction: except one that its
+/// worker was about to begin while another thread destroyed it, and those of clients: their handle
+/// may be dropped while another thread changes the graph.
 fn check_lifetime(of: &Callback) -> Check {
     let calls = || of.calls.iter().map(|(span, _)| *span);
     prop_assert!(calls().all(|call| call.begin > of.created.begin), "{of:?}");
@@ -247,7 +247,7 @@ fn triggers(number: usize, callback: &Callback) -> Vec<Event> {
     let event = |ready: &Span| {
         let mut calls = callback.calls.iter().map(|(call, _)| call.begin);
         let call = calls.find(|begin| *begin > ready.begin);
-        // The destroyed one discards what waits.
+        // The destroyed one discards waiting events.
         let call = if callback.destroyed.is_some() { call? } else { call.unwrap_or(u64::MAX) };
         Some(Event { callback: number, ready: *ready, call, in_time: true, in_turn: false })
     };

@@ -16,7 +16,7 @@ use topics::{Publisher, Subscription};
 
 /// How ready events are ordered.
 pub(crate) enum Order {
-    /// As they became ready.
+    /// The order in which they became ready.
     Fifo,
     /// By turns of up to four among the nodes, in this order of them.
     RoundRobin(Vec<usize>),
@@ -64,7 +64,7 @@ pub(crate) struct Reference<'a> {
     spec: &'a Spec,
     order: Order,
     ready: Vec<VecDeque<Token>>,
-    /// Of a sweep: whose turn it is, and how many events of it there were.
+    /// State of a sweep: the loop in turn, and the number of its events so far.
     turn: (usize, u32),
     now: u64,
     running: bool,
@@ -162,7 +162,7 @@ impl<'a> Reference<'a> {
         self.stopped = false;
         self.now = self.spec.start_ms * timers::MS;
         self.start_publishers();
-        // In order of creation.
+        // Ordered by creation.
         for change in std::mem::take(&mut self.changes) {
             match change {
                 Change::Timer(n) => self.start_timer(n),
@@ -175,7 +175,7 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// The worker learns of what the last callback has changed.
+    /// The worker learns of the last callback's changes.
     fn adopt(&mut self) {
         std::mem::take(&mut self.changes).into_iter().for_each(|change| self.adopt_one(change));
     }
@@ -289,7 +289,7 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// Creates an entity, unless its node is gone.
+    /// Creates an entity, unless its node is destroyed.
     fn create(&mut self, entity: Entity) {
         match entity {
             Entity::Node => self.nodes.push(false),
@@ -347,9 +347,10 @@ impl<'a> Reference<'a> {
             Kind::Subscription => pick(&self.subscriptions, n).map(|of| of.callback),
             Kind::Service => pick(&self.services, n).map(|of| of.callback),
             Kind::Client => {
-                let callback = pick(&self.clients, n).map(|of| of.callback);
-                // With its timeouts.
-                return self.destroy_all(|it| callback.is_some_and(|of| it == of || it == of + 1));
+                return of(n, self.clients.len(), |n| {
+                    self.clients[n].is_held = false;
+                    self.end_client(n);
+                });
             }
             Kind::Guard => pick(&self.guards, n).map(|of| of.callback),
             Kind::Timer => pick(&self.timers, n).map(|of| of.callback),
@@ -364,7 +365,7 @@ impl<'a> Reference<'a> {
         self.destroy_all(|callback| of_node[callback]);
     }
 
-    /// Destroys the entities with such callbacks: what waits for them is discarded.
+    /// Destroys the entities with such callbacks: their waiting events are discarded.
     fn destroy_all(&mut self, is_meant: impl Fn(usize) -> bool) {
         let Self { callbacks, subscriptions, services, clients, changes, outcome, .. } = self;
         let mut end = |callback: usize, waiting: usize| {

@@ -200,9 +200,9 @@ fn entity() -> impl Strategy<Value = Entity> {
     ]
 }
 
-/// Programs that start with up to five nodes, each with publishers, and all of whose callbacks
-/// together do a limited number of things, so that every run ends: each of them something in its
-/// first dispatches, up to `dispatches`.
+/// Programs that start with up to five nodes, each with publishers, and with callbacks that
+/// together act a limited number of times, so that every run ends: each acts in its first
+/// dispatches, up to `dispatches`.
 pub(crate) fn spec(dispatches: usize) -> impl Strategy<Value = Spec> {
     let scripts = vec(vec(vec(op(), 0..5), 0..dispatches), 1..12);
     let initial = (2..=5usize, 1..=3usize, vec(entity(), 4..20), vec(op(), 0..6));

@@ -23,43 +23,33 @@ use genetic_algorithm::strategy::evolve::prelude::{
     CrossoverUniform, Evolve, Fitness, FitnessChromosome, FitnessOrdering, FitnessPopulation,
     FitnessValue, Genotype, MultiListGenotype, MutateMultiGeneRange, SelectTournament,
 };
+use ringspin_executor::{Error, ErrorKind, Result};
 use thread_local::ThreadLocal;
 
-use super::CandidateError;
 use super::climb::climb;
 use super::random::SplitMix64;
-use super::run::Run;
-use super::space::{Genes, Space};
+use super::run::SearchRun;
+use super::space::Genes;
 
 /// Evolves a population from `starts`, then refines its best candidate.
-pub(super) fn search(
-    run: &mut Run<'_, '_>,
-    space: &Space,
-    starts: Vec<Genes>,
-    population: usize,
-    seed: u64,
-) -> Result<(), CandidateError> {
-    let mut random = SplitMix64::new(seed, 3);
+pub(super) fn search(run: &mut SearchRun<'_>, starts: Vec<Genes>) -> Result<()> {
+    let space = run.space;
+    let mut random = SplitMix64::new(run.options.seed, 3);
     let random_candidates = std::iter::repeat_with(|| space.random(&mut random));
     // All starts are in it, so that the result is never worse than any of them. The crate would
     // fill a larger population with copies of the starts, and only mutation could then find
     // anything new.
-    let population = population.max(starts.len());
+    let population = run.options.population.max(starts.len());
     let first: Vec<Genes> = starts.into_iter().chain(random_candidates).take(population).collect();
-    evolve(run, space, first, seed)?;
-    refine(run, space, &mut random);
+    evolve(run, first)?;
+    refine(run, &mut random);
     Ok(())
 }
 
 /// Uses uniform crossover, because adjacent loops in the list are unrelated, and tournaments,
 /// because they only compare and need no scale.
-fn evolve(
-    run: &mut Run<'_, '_>,
-    space: &Space,
-    first: Vec<Genes>,
-    seed: u64,
-) -> Result<(), CandidateError> {
-    let refused = |reason| CandidateError::Genetic { reason };
+fn evolve(run: &mut SearchRun<'_>, first: Vec<Genes>) -> Result<()> {
+    let (space, seed) = (run.space, run.options.seed);
     let population = first.len();
     let genotype = MultiListGenotype::builder()
         .with_allele_lists(space.alleles())
@@ -73,7 +63,7 @@ fn evolve(
         .with_target_population_size(population)
         .with_target_fitness_score(ENOUGH)
         .with_fitness_ordering(FitnessOrdering::Minimize)
-        .with_fitness(Rank { run: &run, space, evaluations: 0, dry: 0 })
+        .with_fitness(Rank { run: &run, evaluations: 0, dry: 0 })
         .with_select(SelectTournament::new(0.5, 0.02, 4))
         .with_crossover(CrossoverUniform::new(0.7, 0.8))
         .with_mutate(MutateMultiGeneRange::new(1..=3, 0.3))
@@ -83,16 +73,24 @@ fn evolve(
     Ok(())
 }
 
+/// An error of the crate, which only a mistake in this module can cause.
+pub(super) fn refused(reason: &str) -> Error {
+    let text = format!(
+        "the genetic search refused its configuration ({reason}); this is a bug, report it"
+    );
+    Error::new(ErrorKind::InvalidState, text)
+}
+
 /// Climbs from the best candidate, then from perturbed ones, each a few random changes away from
 /// the best optimum so far.
-fn refine(run: &mut Run<'_, '_>, space: &Space, random: &mut SplitMix64) {
-    let Some((_, best)) = run.best().cloned() else { return };
-    let Some((mut least, mut current)) = climb(run, space, best, random) else { return };
+fn refine(run: &mut SearchRun<'_>, random: &mut SplitMix64) {
+    let Some((_, best)) = run.best.clone() else { return };
+    let Some((mut least, mut current)) = climb(run, best, random) else { return };
     let mut dry = 0;
     while !run.is_done() && dry < DRY_MAX {
         let before = run.evaluations();
-        let kicked = space.kick(&current, 2 + random.below(3), random);
-        let Some((score, optimum)) = climb(run, space, kicked, random) else { return };
+        let kicked = run.space.kick(&current, 2 + random.below(3), random);
+        let Some((score, optimum)) = climb(run, kicked, random) else { return };
         if score <= least {
             (least, current) = (score, optimum);
         }
@@ -110,21 +108,20 @@ const ENOUGH: FitnessValue = -1;
 /// Ranks a whole generation, so that any number of threads can evaluate it. Ends the evolution when
 /// its share of the budget is spent or it finds nothing new.
 #[derive(Clone)]
-struct Rank<'a, 'r, 'm, 'o> {
-    run: &'a Mutex<&'r mut Run<'m, 'o>>,
-    space: &'a Space,
+struct Rank<'a, 'r, 'm> {
+    run: &'a Mutex<&'r mut SearchRun<'m>>,
     evaluations: usize,
     dry: usize,
 }
 
 // Required by the crate.
-impl fmt::Debug for Rank<'_, '_, '_, '_> {
+impl fmt::Debug for Rank<'_, '_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Rank").finish_non_exhaustive()
     }
 }
 
-impl Fitness for Rank<'_, '_, '_, '_> {
+impl Fitness for Rank<'_, '_, '_> {
     type Genotype = MultiListGenotype;
 
     fn call_for_population(
@@ -136,11 +133,12 @@ impl Fitness for Rank<'_, '_, '_, '_> {
     ) {
         let chromosomes = &mut population.chromosomes;
         let mut batch: Vec<Genes> = chromosomes.iter().map(|one| one.genes.clone()).collect();
-        batch.iter_mut().for_each(|genes| self.space.make_canonical(genes));
         let mut run = self.run.lock().unwrap_or_else(PoisonError::into_inner);
+        let space = run.space;
+        batch.iter_mut().for_each(|genes| space.make_canonical(genes));
         let scores = run.evaluate(&batch);
-        if let Some((_, best)) = run.best() {
-            chromosomes.iter_mut().for_each(|one| self.space.align(&mut one.genes, best));
+        if let Some((_, best)) = &run.best {
+            chromosomes.iter_mut().for_each(|one| space.align(&mut one.genes, best));
         }
         let mut order: Vec<_> = scores.iter().flatten().collect();
         order.sort_unstable();
@@ -152,7 +150,7 @@ impl Fitness for Rank<'_, '_, '_, '_> {
         let dry = run.evaluations() == self.evaluations;
         self.dry = if dry { self.dry + 1 } else { 0 };
         self.evaluations = run.evaluations();
-        let spent = run.evaluations() >= run.budget() / 2;
+        let spent = run.evaluations() >= run.options.evaluations / 2;
         if spent || run.is_done() || self.dry >= DRY_MAX {
             chromosomes.iter_mut().for_each(|one| one.set_fitness_score(Some(ENOUGH)));
         }

@@ -171,92 +171,10 @@ impl Space {
         self.make_canonical(&mut kicked);
         kicked
     }
-
-    /// The number of candidates, if it fits: the partitions of the loops into at most `cores` sets,
-    /// each partitioned again into at most `thread_levels` threads in order, times the priorities.
-    pub(super) fn size(&self) -> Option<u128> {
-        let loops = self.loops.len();
-        // ways[c][n]: partitions of n loops into c cores.
-        let mut ways = vec![vec![0_u128; loops + 1]; self.cores + 1];
-        ways[0][0] = 1;
-        // on_threads[n]: the ways of n loops on one core. ordered[t]: those with t + 1 threads.
-        let mut on_threads = vec![0_u128];
-        let mut ordered = vec![0_u128; self.thread_levels];
-        let mut binomials = vec![Some(1_u128)]; // of n - 1 over k - 1
-        for n in 1..=loops {
-            for t in (0..self.thread_levels).rev() {
-                let alone = if t > 0 { ordered[t - 1] } else { u128::from(n == 1) };
-                ordered[t] = (ordered[t].checked_add(alone)?).checked_mul(t as u128 + 1)?;
-            }
-            on_threads.push(ordered.iter().try_fold(0_u128, |sum, &ways| sum.checked_add(ways))?);
-            for c in 1..=self.cores {
-                let mut sum = 0_u128;
-                for k in (1..=n).filter(|k| ways[c - 1][n - k] > 0) {
-                    let chosen = binomials[k - 1]?.checked_mul(on_threads[k])?;
-                    sum = sum.checked_add(chosen.checked_mul(ways[c - 1][n - k])?)?;
-                }
-                ways[c][n] = sum;
-            }
-            let next = binomials.windows(2).map(|pair| pair[0]?.checked_add(pair[1]?));
-            binomials = [Some(1)].into_iter().chain(next).chain([Some(1)]).collect();
-        }
-        let mut assigned = ways.iter().map(|ways| ways[loops]);
-        let assigned = assigned.try_fold(0_u128, |sum, ways| sum.checked_add(ways))?;
-        let priorities =
-            (self.levels as u128).checked_pow(u32::try_from(self.priority_genes()).ok()?)?;
-        assigned.checked_mul(priorities)
-    }
-
-    /// Every candidate, without repetition.
-    pub(super) fn all(&self) -> All<'_> {
-        All { space: self, next: Some(vec![0; self.genes()]) }
-    }
-}
-
-/// Enumerates the canonical candidates: a loop's core is at most one above the highest core before
-/// it (a restricted growth string).
-pub(super) struct All<'a> {
-    space: &'a Space,
-    next: Option<Genes>,
-}
-
-impl Iterator for All<'_> {
-    type Item = Genes;
-
-    fn next(&mut self) -> Option<Genes> {
-        let current = self.next.take()?;
-        // The threads of a core can have gaps between them.
-        let is_canonical = |genes: &Genes| {
-            let mut canonical = genes.clone();
-            self.space.make_canonical(&mut canonical);
-            canonical == *genes
-        };
-        let mut later = std::iter::successors(self.successor(&current), |of| self.successor(of));
-        self.next = later.find(is_canonical);
-        Some(current)
-    }
-}
-
-impl All<'_> {
-    /// The next list of genes.
-    fn successor(&self, current: &Genes) -> Option<Genes> {
-        let loops = self.space.loops.len();
-        // highest[i]: the first core that no loop before i uses.
-        let fresh = |gene: usize| current[..gene].iter().max().map_or(0, |highest| highest + 1);
-        let grows = (0..current.len()).rev().find(|&gene| {
-            let alleles = self.space.allele_count(gene);
-            let bound = if gene < loops { (fresh(gene) + 1).min(alleles) } else { alleles };
-            current[gene] + 1 < bound
-        })?;
-        let mut next = current.clone();
-        next[grows] += 1;
-        next[grows + 1..].fill(0);
-        Some(next)
-    }
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::collections::BTreeSet;
 
     use proptest::prelude::*;
@@ -273,7 +191,7 @@ mod tests {
     }
 
     /// The canonical forms of all lists of alleles.
-    fn brute_force(space: &Space) -> BTreeSet<Genes> {
+    pub(crate) fn brute_force(space: &Space) -> BTreeSet<Genes> {
         let mut lists = vec![Genes::new()];
         for alleles in space.alleles() {
             let longer = lists.iter().flat_map(|list| {
@@ -287,19 +205,6 @@ mod tests {
         }
         lists.iter_mut().for_each(|genes| space.make_canonical(genes));
         lists.into_iter().collect()
-    }
-
-    #[test]
-    fn candidates_of_ten_loops_on_three_cores_are_counted() {
-        assert_eq!(space(10, 3, 1).size(), Some(9842));
-        assert_eq!(space(10, 3, 1).all().count(), 9842);
-        assert_eq!(space(1000, 4, 1).size(), None);
-        assert_eq!(space(1, 1000, 1).size(), Some(1));
-        assert_eq!(space(300, 1, 1).size(), Some(1));
-        assert_eq!(space_with_threads(300, 1, 1, 2).size(), None);
-        // On one core all but "every loop preempts"; on two also 1 + 3 and 2 + 2.
-        assert_eq!(space_with_threads(4, 1, 1, 2).size(), Some(15));
-        assert_eq!(space_with_threads(4, 2, 1, 2).size(), Some(15 + 4 * 7 + 3 * 3 * 3));
     }
 
     #[test]
@@ -339,20 +244,6 @@ mod tests {
             failure_persistence: None,
             ..ProptestConfig::with_cases(64)
         })]
-
-        #[test]
-        fn all_yields_every_canonical_candidate_once(
-            loops in 1_usize..=5,
-            cores in 1_usize..=4,
-            levels in 1_usize..=2,
-            threads in 1_usize..=3,
-        ) {
-            let space = space_with_threads(loops.min(6 - threads), cores, levels, threads);
-            let all: Vec<Genes> = space.all().collect();
-            prop_assert_eq!(space.size(), Some(all.len() as u128));
-            prop_assert!(all.is_sorted());
-            prop_assert_eq!(all.into_iter().collect::<BTreeSet<_>>(), brute_force(&space));
-        }
 
         #[test]
         fn neighbours_and_kicks_are_other_canonical_candidates(

@@ -1,9 +1,8 @@
 //! Conversion of a profile's durations and hops for a simulation.
 
-use super::TwinError;
-use ringspin_executor::{CallbackId, GraphInfo, LoopId, Table};
+use ringspin_executor::{CallbackId, Error, ErrorKind, GraphInfo, LoopId, Result, Table};
+use ringspin_modes::graph_edges;
 use ringspin_modes::names::{callback_labels, exact_name};
-use ringspin_modes::{GraphEdge, graph_edges};
 use ringspin_simulation::models::{
     CallbackProfile, Calls, DurationHistogram, DurationRule, Durations, Hop, LinkRule, Profile,
     ProfiledMachine,
@@ -17,8 +16,8 @@ pub(super) struct Costs {
     pub(super) durations: Durations,
     /// The shortest measured duration of each callback that ran.
     pub(super) least: Table<CallbackId, Duration>,
-    /// By callback: the longest simulated duration, including the cost of receiving a message.
-    pub(super) most: Table<CallbackId, Duration>,
+    /// The longest simulated duration of a callback, including the cost of receiving a message.
+    pub(super) longest: Duration,
     /// The assumptions in place of missing measurements, in words.
     pub(super) assumptions: Vec<String>,
     /// The edges between loops, with the delay of their messages between cores.
@@ -30,8 +29,6 @@ pub(super) struct Crossing {
     pub(super) from: LoopId,
     pub(super) to: LoopId,
     pub(super) rule: LinkRule,
-    topic: String,
-    delay_max: Duration,
 }
 
 impl Costs {
@@ -41,7 +38,7 @@ impl Costs {
         info: &GraphInfo,
         profile: &Profile,
         sends_sometimes: impl Fn(CallbackId) -> bool,
-    ) -> Result<Self, TwinError> {
+    ) -> Result<Self> {
         let measured = measured(info, profile)?;
         let both = measured.iter().filter(|(id, _)| sends_sometimes(*id));
         let both: BTreeSet<_> = both.map(|(_, c)| (&*c.node, &*c.callback)).collect();
@@ -49,15 +46,15 @@ impl Costs {
         let calls: Vec<&Calls> = profile.calls.iter().filter(sends_sometimes).collect();
         let receiving = receiving(info, profile);
         let mut durations = later(profile);
-        let mut most = info.callbacks.map(|_, _| Duration::ZERO);
+        let mut longest = Duration::ZERO;
         for (id, callback) in measured.iter() {
             let extra = &receiving[id];
             let rule = DurationRule::new(exact_name(&callback.node)).callback(&callback.callback);
             let kinds = kinds(callback, &calls);
-            let longest =
+            let either =
                 |[quiet, sending]: &[DurationHistogram; 2]| quiet.max_ns.max(sending.max_ns);
-            let max_ns = kinds.as_ref().map_or(callback.durations.max_ns, longest);
-            most[id] = Duration::from_nanos(max_ns) + *extra;
+            let max_ns = kinds.as_ref().map_or(callback.durations.max_ns, either);
+            longest = longest.max(Duration::from_nanos(max_ns) + *extra);
             durations = durations.rule(match kinds {
                 None => rule.duration(callback.durations.distribution(|time| time + *extra)),
                 Some([quiet, sending]) => rule
@@ -68,25 +65,17 @@ impl Costs {
         Ok(Self {
             durations,
             least: measured.map(|_, of| Duration::from_nanos(of.durations.min_ns)),
-            most,
+            longest,
             assumptions: assumptions(info, profile, &measured),
             crossing: crossing(info, profile, &receiving),
         })
-    }
-
-    /// The longest transit time of a message from core to core.
-    pub(super) fn crossing_max(&self, edge: &GraphEdge<'_>) -> Duration {
-        // Any rule for the topic between these loops may apply.
-        let key = (edge.topic, edge.from, edge.to);
-        let of_edge = self.crossing.iter().filter(|of| (&*of.topic, of.from, of.to) == key);
-        of_edge.map(|of| of.delay_max).max().unwrap_or_default()
     }
 }
 
 /// The measurements of the callbacks that have any.
 type Measured<'a> = Table<CallbackId, &'a CallbackProfile>;
 
-fn measured<'a>(info: &GraphInfo, profile: &'a Profile) -> Result<Measured<'a>, TwinError> {
+fn measured<'a>(info: &GraphInfo, profile: &'a Profile) -> Result<Measured<'a>> {
     let labels = callback_labels(info);
     let name = |id, label: &String| (info.loop_of(id).full_name(), label.clone());
     let ids: BTreeMap<_, _> = labels.iter().map(|(id, label)| (name(id, label), id)).collect();
@@ -98,12 +87,19 @@ fn measured<'a>(info: &GraphInfo, profile: &'a Profile) -> Result<Measured<'a>, 
                 continue;
             }
             let (node, callback) = key;
-            return Err(TwinError::OtherCallback { node, callback });
+            let text = format!(
+                "the profile has a callback `{callback}` of {node}, which the graph does not have: \
+                 measure it with this graph"
+            );
+            return Err(Error::new(ErrorKind::NotFound, text).in_node(node));
         };
         measured.insert(id, callback);
     }
     match measured.is_empty() {
-        true => Err(TwinError::NothingMeasured),
+        true => Err(Error::new(
+            ErrorKind::InvalidArgument,
+            "no callback ran while the profile was measured: measure it for longer",
+        )),
         false => Ok(measured),
     }
 }
@@ -165,9 +161,7 @@ fn crossing(
             LinkRule::new(edge.topic).from(exact_name(&from)).to(exact_name(&to)).delay(delay);
         // A loop can have several publishers or callbacks for one topic.
         if !crossing.iter().any(|other| other.rule == rule) {
-            let delay_max = Duration::from_nanos(cost.max_ns).saturating_sub(own);
-            let (from, to, topic) = (edge.from, edge.to, edge.topic.to_owned());
-            crossing.push(Crossing { from, to, rule, topic, delay_max });
+            crossing.push(Crossing { from: edge.from, to: edge.to, rule });
         }
     }
     crossing

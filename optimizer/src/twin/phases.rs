@@ -2,8 +2,9 @@
 
 use super::Twin;
 use crate::assignment::Assignment;
-use crate::evaluation::{Evaluation, ModelError};
+use crate::evaluation::Evaluation;
 use crate::objective::{Objective, Score};
+use ringspin_executor::Result;
 use std::time::Duration;
 
 /// A timer that had better start later.
@@ -41,20 +42,18 @@ impl Twin<'_> {
     /// Timers that start a chain in parallel stay: a join would hide that the other input waits.
     ///
     /// # Errors
-    /// The errors of [`evaluate`](crate::Model::evaluate).
+    /// The assignment is of another graph, or a run of the twin fails.
     pub fn advise_phases(
         &self,
         assignment: &Assignment,
         objective: &Objective,
-    ) -> Result<Vec<PhaseAdvice>, ModelError> {
-        let callbacks = self.analysis_input.callbacks.iter();
-        let longest = callbacks.map(|callback| callback.duration_max).max().unwrap_or_default();
+    ) -> Result<Vec<PhaseAdvice>> {
         let score = |evaluation: &Evaluation| objective.score(self, evaluation);
         let evaluate = |shift, seed| self.evaluate_shifted(assignment, shift, seed);
         let (before, again) = (evaluate(None, 0)?, evaluate(None, 1)?);
         let mut advice = Vec::new();
         for (timer, period) in self.shiftable() {
-            let step = longest.max(2 * Self::PHASES).min(period / (STEPS + 1));
+            let step = self.longest.max(2 * Self::PHASES).min(period / (STEPS + 1));
             let mut best: Option<(Score, Shift, Evaluation)> = None;
             for by in (1..=STEPS).map(|n| step * n) {
                 let shift = Shift { timer, by };

@@ -5,14 +5,12 @@
 //! default order, and with simultaneous events in other orders, because the mapping decides which
 //! input of a node comes last.
 
-use super::{Build, TwinError, without_logs};
-use crate::bounds::timer_period;
-use ringspin_executor::{CallbackId, GraphChange, GraphInfo, SourceId, Table};
+use super::{Build, not_built, not_run, without_logs};
+use ringspin_executor::{CallbackId, GraphChange, GraphInfo, Result, Table};
 use ringspin_modes::deterministic::Trace;
 use ringspin_modes::names::exact_name;
-use ringspin_modes::{Executor, GraphEdge, Simulation, TiePolicy};
+use ringspin_modes::{Executor, Simulation, TiePolicy};
 use ringspin_simulation::models::{Distribution, DurationRule, Durations};
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The shortest and the longest simulated span; in between, each timer fires twice.
@@ -25,19 +23,20 @@ const TOOK: Duration = Duration::from_micros(1);
 pub(super) struct Senders {
     /// By callback: the number of calls that sent nothing, and of those that sent a message.
     calls: Table<CallbackId, [u64; 2]>,
-    /// The largest number of messages from one source that one call of a callback sent.
-    most: BTreeMap<(CallbackId, SourceId), usize>,
     /// Whether nodes or groups are created later.
     pub(super) has_later: bool,
 }
 
 impl Senders {
     /// Runs the graph and counts the messages.
-    pub(super) fn observe(build: &Build<'_>, info: &GraphInfo) -> Result<Self, TwinError> {
+    pub(super) fn observe(
+        build: &Build<'_>,
+        info: &GraphInfo,
+        longest_period: Duration,
+    ) -> Result<Self> {
         let calls = info.callbacks.map(|_, _| [0; 2]);
-        let mut seen = Self { calls, most: BTreeMap::new(), has_later: false };
-        let longest = info.callbacks.values().filter_map(|callback| timer_period(&callback.name));
-        let span = longest.max().unwrap_or_default().saturating_mul(2).clamp(SPAN[0], SPAN[1]);
+        let mut seen = Self { calls, has_later: false };
+        let span = longest_period.saturating_mul(2).clamp(SPAN[0], SPAN[1]);
         for ties in [TiePolicy::Fifo, TiePolicy::Reverse, TiePolicy::Shuffle { seed: 0 }] {
             seen.add(&without_logs(|| trace(build, info, ties, span))?);
         }
@@ -47,16 +46,9 @@ impl Senders {
     fn add(&mut self, trace: &Trace) {
         let is_later = |change: &GraphChange| matches!(change, GraphChange::LoopAdded { .. });
         self.has_later |= trace.changes.iter().any(|(_, change)| is_later(change));
-        let mut sent = BTreeMap::<(usize, SourceId), usize>::new();
-        for &(event, sender) in &trace.sent {
-            *sent.entry((sender, event.source)).or_default() += 1;
-        }
         let mut has_sent = vec![false; trace.records.len()];
-        for (&(sender, source), &count) in &sent {
+        for &(_, sender) in &trace.sent {
             has_sent[sender] = true;
-            let of = (trace.records[sender].dispatch.callback, source);
-            let most = self.most.entry(of).or_default();
-            *most = count.max(*most);
         }
         for (record, has_sent) in trace.records.iter().zip(has_sent) {
             // Callbacks that come later have a total only.
@@ -70,31 +62,17 @@ impl Senders {
     pub(super) fn sends_sometimes(&self, callback: CallbackId) -> bool {
         self.calls[callback].iter().all(|&calls| calls > 0)
     }
-
-    /// The largest number of messages that one call of `callback` sends on `edge`, which starts at
-    /// its loop. If it was never called: 1.
-    pub(super) fn most(&self, callback: CallbackId, edge: &GraphEdge<'_>) -> usize {
-        match self.calls[callback] {
-            [0, 0] => 1,
-            _ => self.most.get(&(callback, edge.source)).copied().unwrap_or(0),
-        }
-    }
 }
 
-fn trace(
-    build: &Build<'_>,
-    info: &GraphInfo,
-    ties: TiePolicy,
-    span: Duration,
-) -> Result<Trace, TwinError> {
+fn trace(build: &Build<'_>, info: &GraphInfo, ties: TiePolicy, span: Duration) -> Result<Trace> {
     let loops = info.loops.values().filter(|event_loop| !event_loop.callbacks.is_empty());
     let names = loops.map(|event_loop| exact_name(&event_loop.full_name()));
     let rules = names.map(|name| DurationRule::new(name).duration(Distribution::fixed(TOOK)));
     let durations = rules.fold(Durations::new(), Durations::rule);
     let simulation = Simulation { durations: durations.into(), ties, ..Simulation::default() };
     let mut executor = Executor::deterministic(simulation).with_trace();
-    let handles = build(executor.graph()).map_err(|error| TwinError::Build(error.to_string()))?;
-    executor.spin_for(span).map_err(|error| TwinError::Run(error.to_string()))?;
+    let handles = build(executor.graph()).map_err(not_built)?;
+    executor.spin_for(span).map_err(not_run)?;
     let trace = executor.take_trace().unwrap_or_default();
     drop(handles);
     Ok(trace)

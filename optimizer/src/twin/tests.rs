@@ -1,9 +1,7 @@
 //! A graph of three nodes in a row, with evaluations computed by hand.
 
 use super::*;
-use crate::bounds::NoBound;
 use crate::objective::Objective;
-use proptest::prelude::*;
 use ringspin_executor::{Message, QoS};
 use ringspin_simulation::models::DurationHistogram;
 
@@ -60,7 +58,7 @@ fn chain() -> Chain {
     Chain::new("all", ["/tick", "/work", "/sink"])
 }
 
-fn twin(chain: Chain) -> Result<Twin<'static>, TwinError> {
+fn twin(chain: Chain) -> Result<Twin<'static>> {
     let twin = Twin::new(build, &profile(), vec![chain])?;
     Ok(twin.with_horizon(Duration::from_millis(100)).with_variants(1))
 }
@@ -70,7 +68,7 @@ fn evaluate(twin: &Twin<'_>, cores: [usize; 4], core_count: usize) -> Evaluation
     twin.evaluate(&assignment).unwrap()
 }
 
-fn refused(twin: Result<Twin<'_>, TwinError>) -> String {
+fn refused(twin: Result<Twin<'_>>) -> String {
     twin.err().unwrap().to_string()
 }
 
@@ -177,8 +175,6 @@ fn preempted_callback_delays_nothing_and_counts_only_its_own_time() {
     let latency = |levels| evaluate([0; 5], levels).chains[0].release_to_end.max_ns;
     assert_eq!(latency([1, 1, 0, 0, 0]), 1_000 * US);
     assert_eq!(latency([1, 2, 0, 0, 0]), 1_500 * US);
-    let bounds = twin.bounds(&assignment([0; 5], [1, 1, 1, 1, 0])).unwrap();
-    assert_eq!(bounds, [Err(NoBound::Preemption), Err(NoBound::Preemption)]);
 }
 
 #[test]
@@ -228,7 +224,10 @@ durations = { count = 1, total_ns = 2_000_000_000, min_ns = 2_000_000_000,
         let (head, hops) = text.split_at(text.find("[[hop]]").unwrap());
         let profile = Profile::from_toml(&format!("{head}{side}{hops}")).unwrap();
         let twin = twin(&profile).with_horizon(Duration::from_millis(2_900)).with_variants(1);
-        (evaluate(&twin, [0, 0, 1, 0], 2).chains[0].release_to_end.max_ns, twin.loads().unwrap())
+        (
+            evaluate(&twin, [0, 0, 1, 0], 2).chains[0].release_to_end.max_ns,
+            twin.utilizations().unwrap(),
+        )
     };
     // From 1 s on, one of the other three cores of the machine is busy: a third of 90 %.
     let (alone, contended) = (beside(100), beside(190));
@@ -402,17 +401,12 @@ fn assignments_of_another_graph_are_refused() {
 }
 
 #[test]
-fn loads_assume_one_core_per_loop() {
+fn utilizations_assume_one_core_per_loop() {
     let twin = twin(Chain::new("all", ["/tick", "/work | /work:side", "/sink"])).unwrap();
-    let loads = twin.loads().unwrap();
-    loads.validate().unwrap();
     // Ten ticks and their successors, with 1, 3 + 0.5 and 2 + 0.5 ms.
-    let per_mille = loads.loops.iter().map(|node| (node.utilization * 1e3).round());
+    let utilizations = twin.utilizations().unwrap();
+    let per_mille = utilizations.iter().map(|utilization| (utilization * 1e3).round());
     assert_eq!(per_mille.collect::<Vec<_>>(), [100.0, 350.0, 0.0, 250.0]);
-    let edges: Vec<_> = loads.edges.iter().map(|e| (e.from.as_str(), e.to.as_str())).collect();
-    assert_eq!(edges, [("/tick", "/work"), ("/work", "/sink")]);
-    assert!(loads.edges.iter().all(|edge| edge.messages_per_second == 100.0));
-    assert_eq!(loads.chains, twin.chains());
 }
 
 /// Two ticks and a node that works when it has both inputs; `late` selects the one that comes last.
@@ -514,109 +508,4 @@ sending = { count = 1, total_ns = 1, min_ns = 1, max_ns = 1, histogram = [[1, 1]
         evaluate(&twin, [0, 1, 2, 3], 4).core_loads
     };
     assert_eq!(loads(&misled), loads(&profile()));
-}
-
-#[test]
-fn a_bound_uses_the_longest_times_that_the_twin_can_draw() {
-    let twin = twin(chain()).unwrap();
-    let bound = |cores: [usize; 4], count| {
-        let assignment = Assignment::new(twin.loops().to_vec(), cores.to_vec(), count);
-        twin.bounds(&assignment).unwrap().remove(0).map(|bound| bound.as_micros())
-    };
-    // Equal to the evaluation: no other callback takes time on the cores of the chain.
-    assert_eq!(bound([0; 4], 1), Ok(7_000));
-    assert_eq!(bound([0, 1, 3, 2], 4), Ok(8_000));
-    let other = Assignment::new(["/other".to_owned()], vec![0], 1);
-    assert!(matches!(twin.bounds(&other), Err(OtherLoopsError { .. })));
-}
-
-/// Only one of the two inputs is known to make the join send if the other one never did.
-#[test]
-fn a_bound_distinguishes_sending_callbacks() {
-    let quiet = |graph: &Graph| {
-        let join = graph.create_node("join", ())?;
-        let out = join.create_publisher("out", QoS::keep_last(1))?;
-        for (n, name) in ["a", "b"].into_iter().enumerate() {
-            let node = graph.create_node(name, ())?;
-            let tick = node.create_publisher(name, QoS::keep_last(1))?;
-            node.create_timer(Duration::from_millis(10), move |_, _| tick.publish(1u8))?;
-            let out = out.clone();
-            join.create_subscription(name, QoS::keep_last(1), move |_, _: &Message<u8>, _| {
-                if n == 0 { out.publish(1u8) } else { Ok(()) }
-            })?;
-        }
-        let end = graph.create_node("end", ())?;
-        end.create_subscription("out", QoS::keep_last(1), |_, _: &Message<u8>, _| {})?;
-        Ok(())
-    };
-    let profile = Profile::from_toml(JOINED).unwrap();
-    let chains =
-        ["a", "b"].map(|of| Chain::new(of, [format!("/{of}"), "/join".into(), "/end".into()]));
-    let twin = Twin::new(quiet, &profile, chains.to_vec()).unwrap();
-    let assignment = Assignment::new(twin.loops().to_vec(), vec![0, 1, 2, 3], 4);
-    let bounds = twin.bounds(&assignment).unwrap();
-    // 2 ms, then 1 us or the wait for the other input's 4 ms.
-    assert_eq!(bounds[0], Ok(Duration::from_micros(6_001)));
-    let reason = bounds[1].as_ref().unwrap_err().to_string();
-    assert!(reason.starts_with("no message of `/join subscription /b` triggers"), "{reason}");
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig {
-        failure_persistence: None,
-        ..ProptestConfig::with_cases(40)
-    })]
-
-    #[test]
-    fn no_evaluation_exceeds_its_bound(
-        times_us in prop::collection::vec(1_u64..2_500, 12),
-        cores in prop::collection::vec(0_usize..3, 4),
-        priorities in prop::collection::vec(0_u8..3, 4),
-        slowdown_percent in 100_u32..250,
-        seed: u64,
-    ) {
-        let mut profile = Profile::from_toml(JOINED).unwrap();
-        // Each callback and hop has two equally likely times.
-        let durations = |n: usize| DurationHistogram::of([times_us[n] * US, times_us[n + 1] * US]);
-        let text = [("a", "timer 10ms"), ("b", "timer 10ms"), ("join", "subscription /a"),
-            ("join", "subscription /b"), ("end", "subscription /out")];
-        let text = text.iter().enumerate().map(|(n, (node, callback))| {
-            let DurationHistogram { min_ns, max_ns, total_ns, .. } = durations(n).unwrap();
-            let histogram = match min_ns == max_ns {
-                true => format!("[[{max_ns}, 2]]"),
-                false => format!("[[{min_ns}, 1], [{max_ns}, 1]]"),
-            };
-            format!(
-                "[[callback]]\nnode = \"/{node}\"\ncallback = \"{callback}\"\n\
-                 [callback.durations]\ncount = 2\n\
-                 total_ns = {total_ns}\nmin_ns = {min_ns}\nmax_ns = {max_ns}\n\
-                 histogram = {histogram}\n"
-            )
-        });
-        let text = format!("version = 2\n{}", text.collect::<String>());
-        profile.callbacks = Profile::from_toml(&text).unwrap().callbacks;
-        profile.machine.as_mut().unwrap().slowdown_percent = Some(slowdown_percent);
-        profile.hops[0].cross_core = durations(6);
-        profile.hops[0].same_core = durations(7);
-        profile.calls[0].quiet = durations(8);
-        profile.calls[1].sending = durations(9);
-        let chains = ["a", "b"]
-            .map(|of| Chain::new(of, [format!("/{of}"), "/join".into(), "/end".into()]));
-        let twin = Twin::new(joined, &profile, chains.to_vec()).unwrap();
-        let twin = twin.with_seed(seed).with_horizon(Duration::from_secs(1));
-        let assignment = Assignment::new(twin.loops().to_vec(), cores, 3);
-        let assignment = assignment.with_priorities(priorities);
-        let simulated = twin.evaluate(&assignment).unwrap().chains;
-        for (chain, bound) in simulated.iter().zip(twin.bounds(&assignment).unwrap()) {
-            match bound {
-                Ok(bound) => {
-                    let longest = Duration::from_nanos(chain.release_to_end.max_ns);
-                    prop_assert!(longest <= bound);
-                }
-                // A valid outcome: overload, or cores that delay each other without bound.
-                Err(NoBound::Overloaded { .. } | NoBound::Diverged { .. }) => {}
-                Err(reason) => prop_assert!(false, "{}", reason),
-            }
-        }
-    }
 }

@@ -24,7 +24,8 @@ impl Node {
     /// Creates a node.
     ///
     /// # Errors
-    /// The errors of [`r2r_0_9::Node::create`].
+    /// [`Error::RCL_RET_NODE_INVALID_NAME`] for a name that ROS 2 does not allow; another one if
+    /// arguments of the command line give two nodes one name.
     pub fn create(ctx: Context, name: &str, namespace: &str) -> Result<Self> {
         r2r_0_9::Node::create(ctx, name, namespace).map(Self)
     }
@@ -32,7 +33,7 @@ impl Node {
     /// A future that waits until the service or action of `client` has a server.
     ///
     /// # Errors
-    /// The errors of [`r2r_0_9::Node::is_available`].
+    /// [`Error::RCL_RET_CLIENT_INVALID`] once that node is destroyed.
     pub fn is_available(
         &mut self,
         client: &dyn IsAvailablePollable,
@@ -43,7 +44,8 @@ impl Node {
     /// Creates a server of a service.
     ///
     /// # Errors
-    /// The errors of [`r2r_0_9::Node::create_service`].
+    /// [`Error::RCL_RET_SERVICE_NAME_INVALID`]; another one for a service that has a server in this
+    /// process, or another type.
     pub fn create_service<T: WrappedServiceTypeSupport>(
         &mut self,
         service_name: &str,
@@ -54,7 +56,7 @@ impl Node {
     /// Creates a client of a service.
     ///
     /// # Errors
-    /// The errors of [`r2r_0_9::Node::create_client`].
+    /// [`Error::RCL_RET_SERVICE_NAME_INVALID`]; another one for a service of another type.
     pub fn create_client<T: WrappedServiceTypeSupport>(
         &mut self,
         service_name: &str,
@@ -65,7 +67,8 @@ impl Node {
     /// Creates a client of a service whose type is known by name.
     ///
     /// # Errors
-    /// The errors of [`r2r_0_9::Node::create_client_untyped`].
+    /// [`Error::InvalidMessageType`] for an unknown type, [`Error::RCL_RET_SERVICE_NAME_INVALID`];
+    /// another one for a service of another type.
     pub fn create_client_untyped(
         &mut self,
         service_name: &str,

@@ -1,11 +1,11 @@
 //! The progress of the goals of a client: status and feedback.
 
-use super::{GoalStatus, from_message};
-use crate::action_msgs::msg::GoalStatusArray;
+use super::GoalStatus;
 use crate::link::Link;
 use crate::lock;
 use atomic_waker::AtomicWaker;
 use futures::Stream;
+use ringspin::action::messages::GoalStatusArray;
 use std::collections::{BTreeMap, VecDeque};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, Weak};
@@ -16,18 +16,18 @@ use uuid::Uuid;
 const FEEDBACK_MAX: usize = 100;
 
 /// The progress of all goals of a client.
-pub(crate) struct AllProgress<F>(Mutex<BTreeMap<Uuid, Weak<Progress<F>>>>);
+pub(crate) struct AllProgress<F>(Mutex<BTreeMap<Uuid, Weak<GoalProgress<F>>>>);
 
 /// The progress of a goal.
-pub(super) struct Progress<F> {
-    state: Mutex<State<F>>,
+pub(super) struct GoalProgress<F> {
+    state: Mutex<ProgressState<F>>,
     waker: AtomicWaker,
 }
 
-struct State<F> {
+struct ProgressState<F> {
     status: GoalStatus,
     feedback: VecDeque<F>,
-    /// Whether the result, or the reason why there is none, is there.
+    /// Raised by the result, or by an error instead of it.
     has_ended: bool,
 }
 
@@ -37,24 +37,28 @@ impl<F> AllProgress<F> {
     }
 
     /// Follows a goal as long as the result is used.
-    pub(super) fn follow(&self, id: Uuid) -> Arc<Progress<F>> {
-        let state =
-            State { status: GoalStatus::Unknown, feedback: VecDeque::new(), has_ended: false };
-        let progress = Arc::new(Progress { state: Mutex::new(state), waker: AtomicWaker::new() });
+    pub(super) fn follow(&self, id: Uuid) -> Arc<GoalProgress<F>> {
+        let state = ProgressState {
+            status: GoalStatus::Unknown,
+            feedback: VecDeque::new(),
+            has_ended: false,
+        };
+        let progress =
+            Arc::new(GoalProgress { state: Mutex::new(state), waker: AtomicWaker::new() });
         let mut goals = lock(&self.0);
         goals.retain(|_, progress| progress.strong_count() > 0);
         goals.insert(id, Arc::downgrade(&progress));
         progress
     }
 
-    fn get(&self, id: Uuid) -> Option<Arc<Progress<F>>> {
+    fn get(&self, id: Uuid) -> Option<Arc<GoalProgress<F>>> {
         lock(&self.0).get(&id).and_then(Weak::upgrade)
     }
 
-    pub(crate) fn set_status(&self, message: &GoalStatusArray) {
-        for goal in &message.status_list {
-            if let Some(progress) = self.get(from_message(&goal.goal_info.goal_id)) {
-                progress.set_status(GoalStatus::from_rcl(goal.status));
+    pub(crate) fn set_status(&self, message: GoalStatusArray) {
+        for goal in message.status_list {
+            if let Some(progress) = self.get(Uuid::from_bytes(goal.goal_info.goal_id.0)) {
+                progress.set_status(goal.status);
             }
         }
     }
@@ -71,7 +75,7 @@ impl<F> AllProgress<F> {
     }
 }
 
-impl<F> Progress<F> {
+impl<F> GoalProgress<F> {
     pub(super) fn status(&self) -> GoalStatus {
         lock(&self.state).status
     }
@@ -108,9 +112,9 @@ impl<F> Progress<F> {
     }
 }
 
-/// The feedback of a goal, until its result has come or the node is gone.
+/// The feedback of a goal. It ends with the goal's result, or with the node.
 pub(super) struct FeedbackStream<F> {
-    pub(super) progress: Arc<Progress<F>>,
+    pub(super) progress: Arc<GoalProgress<F>>,
     pub(super) link: Link,
 }
 

@@ -1,12 +1,13 @@
 //! Action servers: requests, and handles of goals.
 
 use super::GoalStatus;
-use super::goals::{Decisions, Goals, MakeResponse};
+use super::goals::{CancelDecisions, Goals};
 use crate::builtin_interfaces::msg::Time as Stamp;
 use crate::error::{Error, Result};
 use crate::message::{Carried, WrappedActionTypeSupport};
 use futures::Stream;
-use ringspin::Responder;
+use ringspin::action::GoalEvent;
+use ringspin::{Responder, Time};
 use ringspin_messages::RosAction;
 use std::sync::{Arc, Weak};
 use uuid::Uuid;
@@ -38,16 +39,16 @@ struct Answer {
 }
 
 impl Answer {
-    fn send(&mut self, is_accepted: bool, stamp: Stamp) {
+    fn send(&mut self, is_accepted: bool, stamp: Time) {
         if let Some(responder) = self.responder.take() {
-            responder.respond((self.make)(is_accepted, stamp));
+            responder.respond((self.make)(is_accepted, Stamp::from_time(stamp)));
         }
     }
 }
 
 impl Drop for Answer {
     fn drop(&mut self) {
-        self.send(false, Stamp::default());
+        self.send(false, Time::ZERO);
     }
 }
 
@@ -76,8 +77,8 @@ impl<T: WrappedActionTypeSupport> ActionServerGoalRequest<T> {
     ) -> Result<(ActionServerGoal<T>, impl Stream<Item = CancelRequest> + Unpin + use<T>)> {
         let goals = upgrade(&self.answer.goals)?;
         let stamp = goals.stamp();
-        let respond = || self.answer.send(true, stamp.clone());
-        let cancel_requests = goals.accept(self.uuid, stamp.clone(), respond)?;
+        let respond = || self.answer.send(true, stamp);
+        let cancel_requests = goals.accept(self.uuid, stamp, respond)?;
         let held = Arc::new(Held { uuid: self.uuid, goals: Arc::downgrade(&goals) });
         Ok((ActionServerGoal { uuid: self.uuid, goal: self.goal, held }, cancel_requests))
     }
@@ -95,14 +96,14 @@ impl<T: WrappedActionTypeSupport> ActionServerGoalRequest<T> {
 pub struct ActionServerCancelRequest {
     /// The id of the goal.
     pub uuid: Uuid,
-    decisions: Arc<Decisions>,
+    decisions: Arc<CancelDecisions>,
 }
 
 /// The same, for lines that are too long.
 type CancelRequest = ActionServerCancelRequest;
 
 impl ActionServerCancelRequest {
-    pub(super) fn new(uuid: Uuid, decisions: Arc<Decisions>) -> Self {
+    pub(super) fn new(uuid: Uuid, decisions: Arc<CancelDecisions>) -> Self {
         Self { uuid, decisions }
     }
 
@@ -169,29 +170,28 @@ impl<T: WrappedActionTypeSupport> ActionServerGoal<T> {
     /// [`Error::RCL_RET_ACTION_GOAL_HANDLE_INVALID`] if that is long ago, and
     /// [`Error::RCL_RET_ACTION_SERVER_INVALID`] once the node is destroyed.
     pub fn cancel(&mut self, msg: T::Result) -> Result<()> {
-        self.end(GoalStatus::Canceled, msg)
+        self.end(GoalEvent::Canceled, msg)
     }
 
     /// Ends the goal as aborted.
     ///
     /// # Errors
-    /// The errors of [`cancel`](Self::cancel).
+    /// As for [`cancel`](Self::cancel): for a goal that has ended, and once the node is destroyed.
     pub fn abort(&mut self, msg: T::Result) -> Result<()> {
-        self.end(GoalStatus::Aborted, msg)
+        self.end(GoalEvent::Abort, msg)
     }
 
     /// Ends the goal with success.
     ///
     /// # Errors
-    /// The errors of [`cancel`](Self::cancel).
+    /// As for [`cancel`](Self::cancel): for a goal that has ended, and once the node is destroyed.
     pub fn succeed(&mut self, msg: T::Result) -> Result<()> {
-        self.end(GoalStatus::Succeeded, msg)
+        self.end(GoalEvent::Succeed, msg)
     }
 
-    fn end(&self, status: GoalStatus, result: T::Result) -> Result<()> {
-        let make: MakeResponse = Box::new(move || {
-            Carried::new(T::Ros::result_response(status.to_rcl(), result.clone()))
-        });
-        upgrade(&self.held.goals)?.end(self.uuid, status, make)
+    fn end(&self, event: GoalEvent, result: T::Result) -> Result<()> {
+        let response =
+            |status: GoalStatus| Carried::new(T::Ros::result_response(status.to_rcl(), result));
+        upgrade(&self.held.goals)?.end(self.uuid, event, response)
     }
 }

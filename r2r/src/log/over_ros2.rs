@@ -3,7 +3,7 @@
 use super::LogSeverity;
 use crate::lock;
 use ringspin_ros2::Ros2;
-use ringspin_ros2::rcl::{LogLine, Severity};
+use ringspin_ros2::rcl::LogLine;
 use std::sync::Mutex;
 
 /// Finds the connection of the calling thread with ROS 2.
@@ -25,13 +25,7 @@ pub(super) fn log(
 ) -> bool {
     let ros2 = lock(&FIND).as_ref().and_then(|find| find());
     let Some(ros2) = ros2 else { return false };
-    let severity = match severity {
-        LogSeverity::Debug => Severity::Debug,
-        LogSeverity::Unset | LogSeverity::Info => Severity::Info,
-        LogSeverity::Warn => Severity::Warn,
-        LogSeverity::Error => Severity::Error,
-        LogSeverity::Fatal => Severity::Fatal,
-    };
+    let severity = severity.level();
     ros2.context().log(logger, &LogLine { severity, message, file, function: "", line });
     true
 }

@@ -2,10 +2,10 @@
 
 use super::Node;
 use crate::action::{
-    ActionClient, ActionClientUntyped, ActionServerGoalRequest, AllProgress, ClientInner, Goals,
-    answer_goal,
+    ActionClient, ActionClientUntyped, ActionServerGoalRequest, AllProgress, ClientInner,
+    GoalTable, Goals, WAITING_MAX, answer_goal,
 };
-use crate::action_codec::{self, ActionCodec};
+use crate::action_codec::{self, ActionCodec, ClientTypes};
 use crate::action_msgs::msg::GoalStatusArray;
 use crate::action_msgs::srv::CancelGoal;
 use crate::error::{Error, Result};
@@ -33,7 +33,7 @@ impl Node {
     where
         T: WrappedActionTypeSupport,
     {
-        Ok(ActionClient::new(self.action_client(action_name, action_codec::typed::<T>())?))
+        self.action_client(action_name, action_codec::typed::<T>())
     }
 
     /// Creates a client of an action whose type is known by name.
@@ -46,15 +46,14 @@ impl Node {
         action_name: &str,
         action_type: &str,
     ) -> Result<ActionClientUntyped> {
-        let codec = UntypedAction::named(action_type)?;
-        Ok(ActionClientUntyped::new(self.action_client(action_name, codec)?))
+        self.action_client(action_name, UntypedAction::named(action_type)?)
     }
 
-    fn action_client<G, R, F: Send + 'static>(
+    fn action_client<T: ClientTypes>(
         &self,
         action: &str,
-        codec: ActionCodec<G, R, F>,
-    ) -> Result<ClientInner<G, R, F>> {
+        codec: ActionCodec<T>,
+    ) -> Result<ActionClient<T>> {
         let part = self.action_parts(action)?;
         let cancel_type = <CancelGoal::Service as WrappedServiceTypeSupport>::table();
         let send_goal = self.client(&part("send_goal"), codec.send_goal)?;
@@ -63,7 +62,7 @@ impl Node {
         let progress = Arc::new(AllProgress::new());
         let (of_status, of_feedback) = (progress.clone(), progress.clone());
         self.listen(&part("status"), STATUS, move |message: GoalStatusArray| {
-            of_status.set_status(&message);
+            of_status.set_status(message.into());
         })?;
         let (topic, read) = (part("feedback"), codec.read_feedback);
         self.hear(&topic.clone(), codec.feedback, FEEDBACK, move |message| {
@@ -73,7 +72,9 @@ impl Node {
         })?;
         let node = self.shared.clone();
         let topics = ["status", "feedback"].map(part);
-        Ok(ClientInner { codec, node, send_goal, cancel_goal, get_result, topics, progress })
+        let inner =
+            ClientInner { codec, node, send_goal, cancel_goal, get_result, topics, progress };
+        Ok(ActionClient::new(inner))
     }
 
     /// Creates a server of an action. The stream of its goals ends with the node.
@@ -102,7 +103,7 @@ impl Node {
             without_result: |status| {
                 Carried::new(T::Ros::result_response(status.to_rcl(), T::Result::default()))
             },
-            known: Mutex::default(),
+            table: Mutex::new(GoalTable::new(WAITING_MAX)),
         });
         let (sender, requests) = mpsc::unbounded();
         let (of_goals, of_cancel) = (goals.clone(), goals.clone());
@@ -115,7 +116,7 @@ impl Node {
             }
         })?;
         self.respond::<CancelGoal::Service>(&part("cancel_goal"), move |request, responder| {
-            of_cancel.request_cancel(&request, responder);
+            of_cancel.request_cancel(request, responder);
         })?;
         self.respond::<T::GetResult>(&part("get_result"), move |request, responder| {
             goals.send_result(Uuid::from_bytes(T::Ros::requested_result(&request)), responder);

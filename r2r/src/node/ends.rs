@@ -44,7 +44,8 @@ impl Node {
     /// Subscribes like [`subscribe`](Self::subscribe).
     ///
     /// # Errors
-    /// The same ones.
+    /// [`Error::RCL_RET_TOPIC_NAME_INVALID`]; another one for a topic of another type, or with
+    /// publishers that offer less than `qos_profile` requests.
     pub fn subscribe_native<T>(
         &mut self,
         topic: &str,
@@ -64,7 +65,9 @@ impl Node {
     /// Subscribes to a topic whose type is known by name; messages come as JSON.
     ///
     /// # Errors
-    /// [`Error::InvalidMessageType`], and those of [`subscribe`](Self::subscribe).
+    /// [`Error::InvalidMessageType`] for an unknown type, [`Error::RCL_RET_TOPIC_NAME_INVALID`];
+    /// another one for a topic of another type, or with publishers that offer less than
+    /// `qos_profile` requests.
     pub fn subscribe_untyped(
         &mut self,
         topic: &str,
@@ -80,7 +83,9 @@ impl Node {
     /// header of four bytes. Over ROS 2 the type can be any that is installed.
     ///
     /// # Errors
-    /// The errors of [`subscribe_untyped`](Self::subscribe_untyped).
+    /// [`Error::InvalidMessageType`] for an unknown type, [`Error::RCL_RET_TOPIC_NAME_INVALID`];
+    /// another one for a topic of another type, or with publishers that offer less than
+    /// `qos_profile` requests.
     pub fn subscribe_raw(
         &mut self,
         topic: &str,
@@ -273,7 +278,8 @@ impl Node {
     /// Creates a client of a service whose type is known by name.
     ///
     /// # Errors
-    /// [`Error::InvalidMessageType`], and those of [`create_client`](Self::create_client).
+    /// [`Error::InvalidMessageType`] for an unknown type, [`Error::RCL_RET_SERVICE_NAME_INVALID`];
+    /// another one for a service of another type.
     pub fn create_client_untyped(
         &mut self,
         service_name: &str,

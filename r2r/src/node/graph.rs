@@ -25,7 +25,7 @@ impl Node {
     /// the context was made.
     ///
     /// # Errors
-    /// None within the process; over ROS 2 as there.
+    /// Over ROS 2, after a shutdown.
     pub fn get_topic_names_and_types(&self) -> Result<HashMap<String, Vec<String>>> {
         #[cfg(ros_is_sourced)]
         if let Some(ros2) = &self.shared.context.ros2 {
@@ -39,7 +39,8 @@ impl Node {
     /// `rt/chatter` for `/chatter`.
     ///
     /// # Errors
-    /// [`Error::RCL_RET_INVALID_ARGUMENT`] for an invalid name; over ROS 2 as there.
+    /// [`Error::RCL_RET_INVALID_ARGUMENT`] for an invalid name, and over ROS 2 an error after
+    /// a shutdown.
     pub fn get_publishers_info_by_topic(
         &self,
         topic_name: &str,

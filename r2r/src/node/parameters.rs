@@ -4,7 +4,6 @@ use super::Node;
 use crate::error::Result;
 use crate::lock;
 use crate::log::report;
-use crate::message::WrappedServiceTypeSupport;
 use crate::parameter::{Handler, ParameterValue, RosParams};
 use crate::rcl_interfaces::srv::{
     DescribeParameters, GetParameterTypes, GetParameters, ListParameters, SetParameters,
@@ -13,6 +12,7 @@ use crate::rcl_interfaces::srv::{
 use futures::channel::mpsc;
 use futures::future::{BoxFuture, join_all};
 use futures::{FutureExt, Stream, StreamExt};
+use ringspin_messages::ParameterService;
 use std::future::Future;
 use std::sync::{Arc, Mutex};
 
@@ -58,34 +58,13 @@ impl Node {
         }
         let (changes, changed) = mpsc::unbounded();
         let handler = Handler { params: self.params.clone(), fields, changes };
-        let of = || handler.clone();
-        let (get, set, all, list, describe, types) = (of(), of(), of(), of(), of(), of());
         let answers = [
-            self.answer::<GetParameters::Service>("get_parameters", move |request| {
-                let values = request.names.iter().map(|name| get.get(name).into_message());
-                GetParameters::Response { values: values.collect() }
-            })?,
-            self.answer::<SetParameters::Service>("set_parameters", move |request| {
-                let results = request.parameters.iter().map(|parameter| set.set(parameter));
-                SetParameters::Response { results: results.collect() }
-            })?,
-            self.answer::<SetParametersAtomically::Service>(
-                "set_parameters_atomically",
-                move |request| SetParametersAtomically::Response {
-                    result: all.set_all(&request.parameters),
-                },
-            )?,
-            self.answer::<ListParameters::Service>("list_parameters", move |request| {
-                ListParameters::Response { result: list.list(request) }
-            })?,
-            self.answer::<DescribeParameters::Service>("describe_parameters", move |request| {
-                let descriptors = request.names.iter().map(|name| describe.describe(name));
-                DescribeParameters::Response { descriptors: descriptors.collect() }
-            })?,
-            self.answer::<GetParameterTypes::Service>("get_parameter_types", move |request| {
-                let types = request.names.iter().map(|name| types.describe(name).type_);
-                GetParameterTypes::Response { types: types.collect() }
-            })?,
+            self.answer::<GetParameters::Service>(&handler)?,
+            self.answer::<SetParameters::Service>(&handler)?,
+            self.answer::<SetParametersAtomically::Service>(&handler)?,
+            self.answer::<ListParameters::Service>(&handler)?,
+            self.answer::<DescribeParameters::Service>(&handler)?,
+            self.answer::<GetParameterTypes::Service>(&handler)?,
         ];
         if self.get_parameter("use_sim_time").unwrap_or(Some(false)) == Some(true) {
             self.get_time_source().enable_sim_time(self)?;
@@ -93,17 +72,13 @@ impl Node {
         Ok((join_all(answers).map(drop).boxed(), changed))
     }
 
-    /// Serves the node's service `name` with what `answer` returns, as long as the future is
-    /// polled.
-    fn answer<T: WrappedServiceTypeSupport>(
-        &self,
-        name: &str,
-        answer: impl Fn(&T::Request) -> T::Response + Send + 'static,
-    ) -> Result<BoxFuture<'static, ()>> {
-        let mut requests = self.serve::<T>(&format!("~/{name}"))?;
+    /// Serves `handler` by one of the services, as long as the future is polled.
+    fn answer<T: ParameterService>(&self, handler: &Handler) -> Result<BoxFuture<'static, ()>> {
+        let mut requests = self.serve::<T>(&format!("~/{}", T::NAME))?;
+        let handler = handler.clone();
         Ok(async move {
             while let Some(request) = requests.next().await {
-                let response = answer(&request.message);
+                let response = T::answer(&handler, request.message.clone());
                 if let Err(error) = request.respond(response) {
                     report(&error);
                 }

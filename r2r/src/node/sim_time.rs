@@ -11,7 +11,8 @@ impl TimeSource {
     /// Follows `/clock` from now on, by a subscription of `node`.
     ///
     /// # Errors
-    /// The errors of a subscription.
+    /// For a `/clock` of another type than `rosgraph_msgs/msg/Clock`, and when the context has
+    /// ended.
     pub fn enable_sim_time(&self, node: &mut Node) -> Result<()> {
         // The quality of service that rclcpp requests.
         let qos = QosProfile::default().keep_last(1).best_effort();

@@ -34,12 +34,12 @@ pub trait RosParams {
     /// Whether [`set_parameter`](Self::set_parameter) would succeed.
     ///
     /// # Errors
-    /// The same ones.
+    /// For an unknown name, a value of another type, or one out of range.
     fn check_parameter(&self, param_name: &str, param_val: &ParameterValue) -> Result<()>;
 }
 
 /// Implements the trait for a type of fields: by the variant of its values, and the conversions to
-/// and from what that holds.
+/// and from its content.
 macro_rules! leaf {
     ($($ty:ty: $variant:ident, $to:expr, $from:expr;)*) => {$(
         impl RosParams for $ty {

@@ -20,10 +20,9 @@ impl std::fmt::Display for WrongParameterType {
     }
 }
 
-/// Defines the values by variant, Rust type, name, field of the message, and number of the type in
-/// `rcl_interfaces/msg/ParameterType`.
+/// Defines the values by variant, Rust type, and name of the type.
 macro_rules! values {
-    ($($(#[$doc:meta])* $variant:ident $ty:ty, $name:literal, $field:ident, $number:literal;)*) => {
+    ($($(#[$doc:meta])* $variant:ident $ty:ty, $name:literal;)*) => {
         /// The value of a parameter.
         #[derive(Debug, PartialEq, Clone)]
         pub enum ParameterValue {
@@ -41,29 +40,17 @@ macro_rules! values {
                 }
             }
 
-            /// The number of the type.
-            pub(crate) fn number(&self) -> u8 {
-                match self {
-                    Self::NotSet => 0,
-                    $(Self::$variant(_) => $number,)*
-                }
-            }
-
             pub(crate) fn from_message(message: msg::ParameterValue) -> Self {
-                match message.type_ {
-                    $($number => Self::$variant(message.$field),)*
-                    _ => Self::NotSet,
-                }
+                message.into_value().map_or(Self::NotSet, Self::from)
             }
 
             pub(crate) fn into_message(self) -> msg::ParameterValue {
-                let type_ = self.number();
-                let mut message = msg::ParameterValue { type_, ..Default::default() };
                 match self {
-                    Self::NotSet => {}
-                    $(Self::$variant(value) => message.$field = value,)*
+                    Self::NotSet => msg::ParameterValue::default(),
+                    $(Self::$variant(value) => {
+                        msg::ParameterValue::from_value(&Value::$variant(value))
+                    })*
                 }
-                message
             }
         }
 
@@ -103,23 +90,23 @@ macro_rules! values {
 
 values! {
     /// A bool.
-    Bool bool, "boolean", bool_value, 1;
+    Bool bool, "boolean";
     /// An integer.
-    Integer i64, "integer", integer_value, 2;
+    Integer i64, "integer";
     /// A double.
-    Double f64, "double", double_value, 3;
+    Double f64, "double";
     /// A string.
-    String String, "string", string_value, 4;
+    String String, "string";
     /// Bools.
-    BoolArray Vec<bool>, "boolean array", bool_array_value, 6;
+    BoolArray Vec<bool>, "boolean array";
     /// Bytes.
-    ByteArray Vec<u8>, "byte array", byte_array_value, 5;
+    ByteArray Vec<u8>, "byte array";
     /// Integers.
-    IntegerArray Vec<i64>, "integer array", integer_array_value, 7;
+    IntegerArray Vec<i64>, "integer array";
     /// Doubles.
-    DoubleArray Vec<f64>, "double array", double_array_value, 8;
+    DoubleArray Vec<f64>, "double array";
     /// Strings.
-    StringArray Vec<String>, "string array", string_array_value, 9;
+    StringArray Vec<String>, "string array";
 }
 
 impl ParameterValue {

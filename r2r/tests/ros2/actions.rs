@@ -117,8 +117,8 @@ async fn meet(peer: &mut Peer, action: &str, client: &dyn IsAvailablePollable) -
     Ok(())
 }
 
-/// The outcome of a goal once `after` messages of feedback have come: then it is canceled, or
-/// `finish`ed by the peer.
+/// The outcome of a goal after `after` messages of feedback: then it is canceled, or `finish`ed by
+/// the peer.
 async fn outcome(
     mut feedback: impl Stream<Item = Value> + Unpin,
     after: usize,

@@ -31,7 +31,7 @@ async fn subscriptions_of_other_processes_are_waited_for_and_counted() -> Result
     assert_eq!(of_typed.get_inter_process_subscription_count()?, 2);
     peer.ask(json!({"do": "unsubscribe", "topic": typed}));
     let count = || of_typed.get_inter_process_subscription_count();
-    until("the peer's subscription has gone", || matches!(count(), Ok(1)).then_some(()));
+    until("the peer's subscription has ended", || matches!(count(), Ok(1)).then_some(()));
     drop(messages);
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 const NAME: &str = "RINGSPIN_TEST_LOG_NAME";
 
-/// Run by the test below, as a process of its own.
+/// The test below runs this as a child process.
 #[test]
 #[ignore = "logs until its standard input ends"]
 fn logs_in_a_process_of_its_own() -> Result {

@@ -60,8 +60,8 @@ async fn bytes_can_be_of_any_installed_type() -> Result {
     let context = rcl::Context::new(&[])?;
     let peer = rcl::Node::new(&context, "", "peer_of_bytes", rcl::NodeOptions::default())?;
     let qos = ringspin::QoS::default();
-    let out = rcl::RawPublisher::new(&peer, &there, kind, &qos)?;
-    let mut heard = rcl::RawSubscription::new(&peer, &back, kind, &qos, rcl::Locals::Deliver)?;
+    let out = rcl::Publisher::named(&peer, &there, kind, &qos)?;
+    let mut heard = rcl::Subscription::named(&peer, &back, kind, &qos, rcl::Locals::Deliver)?;
     until("all have found each other", || {
         let count = publisher.get_inter_process_subscription_count().unwrap();
         (out.subscription_count().unwrap() == 1 && count == 2).then_some(())
@@ -72,7 +72,7 @@ async fn bytes_can_be_of_any_installed_type() -> Result {
     assert_eq!(message[..5], [0, 1, 0, 0, 77]);
     publisher.publish_raw(&message)?;
     until("the peer hears it", || {
-        heard.take().unwrap().map(|(bytes, _)| assert_eq!(bytes[..5], message[..5]))
+        heard.take_serialized().unwrap().map(|(bytes, _)| assert_eq!(bytes[..5], message[..5]))
     });
     assert_eq!(within(echo.next()).await, Some(message));
     Ok(())

@@ -8,22 +8,24 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use reference_system::bench::{BenchOptions, Cell, Kind, PRIORITY, Simulation, measure};
+use reference_system::bench::{BenchOptions, Kind, PRIORITY, digests, measure};
 use reference_system::crunch::number_cruncher;
 use reference_system::description::total_crunches_per_second;
 use reference_system::kpi::Collector;
 use reference_system::rclcpp::peers;
 use reference_system::run::{RunOptions, RunReport, run};
 use reference_system::system::Work;
-use reference_system::table;
+use reference_system::table::{self, Beside};
 use ringspin_bench::process::OthersMeter;
+use ringspin_bench::results::Cell;
 use ringspin_bench::{Permissions, Results, Step, System, load, save, wake_ups};
 use ringspin_executor::BoxError;
-use ringspin_modes::{Executor, Mapping, Mode, allowed_cores};
+use ringspin_modes::{Executor, Mapping, allowed_cores};
+use ringspin_report::Definition;
 
 use super::BenchArguments;
 use super::output;
-use super::progress::StepBar;
+use super::progress::Bar;
 
 /// A note on multi-core figures from a single core.
 pub(super) const ONE_CORE: &str = "this process may use only one core: multi runs on it, so its \
@@ -57,7 +59,8 @@ pub(super) fn bench(arguments: BenchArguments, verbose: bool, quiet: bool) -> Re
     }
     kinds.extend(arguments.mapping.map(Mapping::load).transpose()?.map(Kind::Mapped));
     if let Some(folder) = arguments.rclcpp {
-        kinds.extend(peers(folder.as_deref())?.into_iter().map(Kind::Rclcpp));
+        let peers = peers(folder.as_deref()).map_err(anyhow::Error::from_boxed)?;
+        kinds.extend(peers.into_iter().map(Kind::Rclcpp));
     }
     let turns = usize::from(arguments.turns);
     let options = BenchOptions {
@@ -69,7 +72,7 @@ pub(super) fn bench(arguments: BenchArguments, verbose: bool, quiet: bool) -> Re
     let to_stdout = out.is_some_and(|path| path.as_os_str() == "-");
     let file = out.filter(|_| !to_stdout);
     let threads = arguments.load.map_or(0, |given| given.unwrap_or(allowed_cores().len()));
-    let mut results = options.results(super::report::command_line());
+    let mut results = options.results(output::command_line());
     results.load_threads = threads;
     if let Some(path) = file.filter(|path| path.exists()) {
         results = continued(load(path)?, &results, path)?;
@@ -85,17 +88,18 @@ pub(super) fn bench(arguments: BenchArguments, verbose: bool, quiet: bool) -> Re
         results.wake_ups = wake_ups(&allowed_cores(), &[None, Some(PRIORITY)], floor, &stop);
     }
     let measured = measure_with(&options, &mut results, &listener, quiet, Duration::ZERO, keep);
+    let checked = one_digest(&digests(&results));
     if to_stdout {
         output::print(&(serde_json::to_string_pretty(&results)? + "\n"))?;
     } else {
         let is_complete = matches!(measured, Ok(true));
-        output::print(&text(&results, turns, is_complete, verbose))?;
+        output::print(&text(results, is_complete, verbose))?;
     }
     let is_complete = measured?;
     if let (false, Some(path)) = (is_complete, file) {
         eprintln!("note: the same command continues `{}` where it ended", path.display());
     }
-    one_digest(&digests(&results))
+    checked
 }
 
 /// The results in the file at `path`, if turns of a run like `fresh` can be added.
@@ -171,17 +175,18 @@ pub(super) fn tour(quiet: bool) -> Result<()> {
     let kinds = vec![Kind::Single, Kind::Multi, Kind::Deterministic];
     // Enough for more than a hundred samples of each cell, so that a single one is not its p99.
     let options = BenchOptions::new(kinds, &[64, 1024, 4096], Duration::from_secs(5), 3);
-    let mut results = options.results(super::report::command_line());
+    let mut results = options.results(output::command_line());
     let (listener, keep) = (listen_for_ctrl_c()?, |_: &Results| Ok::<_, BoxError>(()));
     let later = Duration::from_secs(1);
     let is_complete = measure_with(&options, &mut results, &listener, quiet, later, keep)?;
-    output::print(&text(&results, options.turns, is_complete, false))?;
-    one_digest(&digests(&results))?;
+    let checked = one_digest(&digests(&results));
+    output::print(&text(results, is_complete, false))?;
+    checked?;
     if !is_complete {
         return Ok(());
     }
     let first = simulate()?;
-    let (simulated_s, dispatched) = (TOUR_SIMULATED.as_secs(), first.dispatched);
+    let (simulated_s, dispatched) = (TOUR_SIMULATED.as_secs(), first.turn.dispatched);
     output::print(&format!(
         "\nThe deterministic mode, twice: {simulated_s} simulated s at N = {TOUR_N}, \
          {dispatched} dispatches in order.\n{}",
@@ -189,7 +194,7 @@ pub(super) fn tour(quiet: bool) -> Result<()> {
     ))?;
     let second = simulate()?;
     output::print(&digest_line(&second))?;
-    let digests = [&first, &second].into_iter().filter_map(|report| report.digest.clone());
+    let digests = [&first, &second].into_iter().filter_map(|report| report.turn.digest.as_deref());
     if first.interrupted || second.interrupted {
         return output::print("interrupted: not compared\n");
     }
@@ -205,16 +210,11 @@ fn simulate() -> Result<RunReport> {
 }
 
 fn digest_line(report: &RunReport) -> String {
-    format!("digest: {}\n", report.digest.as_deref().unwrap_or("none"))
-}
-
-/// The distinct digests over all N. A digest does not depend on N.
-fn digests(results: &Results) -> Vec<String> {
-    Simulation::all(results).into_iter().flat_map(|simulation| simulation.digests).collect()
+    format!("digest: {}\n", report.turn.digest.as_deref().unwrap_or("none"))
 }
 
 /// Fails if the digests differ.
-fn one_digest(digests: &[String]) -> Result<()> {
+fn one_digest(digests: &[&str]) -> Result<()> {
     match digests.iter().find(|digest| **digest != digests[0]) {
         None => Ok(()),
         Some(other) => bail!(
@@ -240,14 +240,17 @@ fn measure_with<E: Into<BoxError>>(
         eprintln!("note: {ONE_CORE}");
     }
     let interrupted = listener.stop_handle();
-    let bar = StepBar::new(quiet);
+    let bar = Bar::new(quiet);
     let measured = measure(options, results, |results, step| {
         if step.index == 0 {
             eprintln!("{}\n", announcement(options, step, later));
         } else {
             keep(results).map_err(Into::into)?;
         }
-        bar.show(step);
+        let Step { index, total, turn, name, n, remaining, .. } = *step;
+        let (left_s, n) = (remaining.as_secs_f64().ceil(), n.unwrap_or_default());
+        let message = format!("turn {turn}: N = {n}, {name}; about {left_s} s left");
+        bar.show(index as u64, total as u64, message);
         let is_over = interrupted.is_stopped();
         Ok(if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     });
@@ -277,27 +280,14 @@ fn announcement(options: &BenchOptions, step: &Step<'_>, later: Duration) -> Str
     )
 }
 
-fn text(results: &Results, turns: usize, is_complete: bool, verbose: bool) -> String {
-    let mut text = format!(
-        "{}, {}; turns of {} s, {turns} per cell, interleaved; timers in phase{}\n",
-        results.machine.model,
-        cores(results.machine.cores),
-        results.turn_s,
-        if is_complete { "" } else { ";\ninterrupted: completed turns only" }
-    );
-    let cells: Vec<Cell> = results.cells.iter().filter_map(Cell::pooled).collect();
-    let simulations = Simulation::all(results);
-    let beside = table::render_beside_published(&cells);
-    let tables = [
-        (!cells.is_empty()).then(|| table::render(&cells) + &remarks(results, &cells)),
-        (!results.wake_ups.is_empty()).then(|| table::render_wake_ups(&results.wake_ups)),
-        (!simulations.is_empty()).then(|| table::render_simulations(&simulations)),
-        (!beside.is_empty()).then_some(beside),
-    ];
-    for table in tables.into_iter().flatten() {
-        let _ = write!(text, "\n{table}");
+fn text(results: Results, is_complete: bool, verbose: bool) -> String {
+    let remarks = remarks(&results);
+    let all = [(String::new(), results)];
+    let mut text = table::render_results(&all, Beside::Rclcpp) + &remarks;
+    if !is_complete {
+        text += "interrupted: completed turns only\n";
     }
-    for cell in results.cells.iter().filter(|_| verbose) {
+    for cell in all[0].1.cells.iter().filter(|_| verbose) {
         if let (Some(mapping), Some(n)) = (&cell.mapping, cell.n) {
             let _ = write!(text, "\n# {} at N = {n}\n{mapping}", cell.name);
         }
@@ -306,7 +296,7 @@ fn text(results: &Results, turns: usize, is_complete: bool, verbose: bool) -> St
 }
 
 /// A line for each overloaded cell, for short turns, and for other programs.
-fn remarks(results: &Results, cells: &[Cell]) -> String {
+fn remarks(results: &Results) -> String {
     let mut text = String::new();
     let turns = || results.cells.iter().flat_map(|cell| &cell.turns);
     let busy: Vec<f64> = turns().filter_map(|turn| turn.other_busy_cores).collect();
@@ -317,8 +307,10 @@ fn remarks(results: &Results, cells: &[Cell]) -> String {
             "Other programs kept {busy:.1} cores busy, which raises maxima and deviations."
         );
     }
-    let without_samples = cells.iter().any(|cell| cell.kpis.samples == 0);
-    if without_samples && results.turn_s < SHORTEST_S {
+    let live =
+        || results.cells.iter().filter(|cell| cell.turns.iter().any(|of| of.digest.is_none()));
+    let is_empty = |cell: &Cell| cell.pooled(Definition::SampleToStart.name()).is_empty();
+    if live().any(is_empty) && results.turn_s < SHORTEST_S {
         let _ = writeln!(
             text,
             "The first 10 hot-path samples of a turn, at 10 Hz, are start-up: turns of {} s\n\
@@ -326,7 +318,7 @@ fn remarks(results: &Results, cells: &[Cell]) -> String {
             results.turn_s
         );
     }
-    for cell in results.cells.iter().filter(|cell| Cell::pooled(cell).is_some()) {
+    for cell in live() {
         let cores = cell.mapping.as_ref().map_or(1, |_| results.machine.cores);
         let load = total_crunches_per_second() * cell.crunch_median_ns as f64 * 1e-9;
         if load > cores as f64 {
@@ -344,20 +336,6 @@ fn remarks(results: &Results, cells: &[Cell]) -> String {
     text
 }
 
-fn cores(count: usize) -> String {
-    if count == 1 { "1 core".into() } else { format!("{count} cores") }
-}
-
-pub(super) fn distinct(modes: Vec<Mode>) -> Vec<Mode> {
-    let mut distinct = Vec::new();
-    for mode in modes {
-        if !distinct.contains(&mode) {
-            distinct.push(mode);
-        }
-    }
-    distinct
-}
-
 /// Warns that the figures of a debug build are meaningless.
 pub(super) fn note_debug_build() {
     if cfg!(debug_assertions) {
@@ -371,10 +349,9 @@ mod tests {
 
     #[test]
     fn different_digests_fail_and_both_are_shown() {
-        let digests = |of: &[&str]| of.iter().map(|&digest| digest.to_owned()).collect::<Vec<_>>();
         assert!(one_digest(&[]).is_ok());
-        assert!(one_digest(&digests(&["a", "a"])).is_ok());
-        let error = one_digest(&digests(&["aaa", "aaa", "bbb"])).unwrap_err().to_string();
+        assert!(one_digest(&["a", "a"]).is_ok());
+        let error = one_digest(&["aaa", "aaa", "bbb"]).unwrap_err().to_string();
         assert!(error.contains("aaa") && error.contains("bbb"), "{error}");
     }
 

@@ -1,7 +1,7 @@
 //! `reference-system compare-results`: results of several runs side by side.
 
 use anyhow::Result;
-use reference_system::table;
+use reference_system::table::{self, Beside};
 use ringspin_bench::load;
 use ringspin_report::comparison::Named;
 
@@ -15,7 +15,7 @@ pub(super) fn compare_results(arguments: &CompareResultsArguments) -> Result<()>
     };
     let all = arguments.files.iter().map(named).collect::<Result<Vec<Named>>>()?;
     if let Some(path) = &arguments.page {
-        Output::create(path, false)?.write_text(&ringspin_report::render_results(&all))?;
+        Output::create(path, false)?.write_text(&ringspin_report::render(&all, None))?;
     }
-    output::print(&table::render_results(&all))
+    output::print(&table::render_results(&all, Beside::All))
 }

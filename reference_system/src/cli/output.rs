@@ -2,10 +2,11 @@
 //! before any measurement.
 
 use std::fs::File;
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use reference_system::trace::{created, not_written};
 use serde::Serialize;
 
 /// Writes `text` to stdout. A reader that closes the pipe early, such as `head`, is not an error.
@@ -15,6 +16,13 @@ pub(super) fn print(text: &str) -> Result<()> {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         result => result.context("failed to write to standard output"),
     }
+}
+
+/// The command line, with the program name instead of its path.
+pub(super) fn command_line() -> String {
+    let mut words = vec!["reference-system".to_owned()];
+    words.extend(std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()));
+    words.join(" ")
 }
 
 /// A file or stdout, to be written later.
@@ -29,7 +37,7 @@ impl Output {
     pub(super) fn create(path: &Path, may_be_stdout: bool) -> Result<Self> {
         let file = match may_be_stdout && path.as_os_str() == "-" {
             true => None,
-            false => Some(File::create(path).with_context(|| way_out(path))?),
+            false => Some(created(path)?),
         };
         Ok(Self { path: path.into(), file })
     }
@@ -49,40 +57,10 @@ impl Output {
     pub(super) fn write_text(self, text: &str) -> Result<()> {
         match self.file {
             None => print(text),
-            Some(mut file) => file.write_all(text.as_bytes()).with_context(|| way_out(&self.path)),
+            Some(mut file) => {
+                let written = file.write_all(text.as_bytes());
+                Ok(written.map_err(|error| not_written(&self.path, &error))?)
+            }
         }
     }
-
-    /// Writes the output of `write` to a file.
-    pub(super) fn write_with(
-        self,
-        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> Result<()> {
-        let mut out: Box<dyn Write> = match self.file {
-            Some(file) => Box::new(BufWriter::new(file)),
-            None => Box::new(io::stdout().lock()),
-        };
-        write(&mut out).and_then(|()| out.flush()).with_context(|| way_out(&self.path))
-    }
-
-    /// Writes each of `values` as one line of JSON.
-    pub(super) fn write_lines<T: Serialize>(self, values: &[T]) -> Result<()> {
-        let Some(file) = self.file else {
-            let lines: Result<Vec<String>, _> = values.iter().map(serde_json::to_string).collect();
-            return print(&(lines?.join("\n") + "\n"));
-        };
-        let mut out = BufWriter::new(file);
-        for value in values {
-            serde_json::to_writer(&mut out, value).with_context(|| way_out(&self.path))?;
-            out.write_all(b"\n").with_context(|| way_out(&self.path))?;
-        }
-        out.flush().with_context(|| way_out(&self.path))
-    }
-}
-
-fn way_out(path: &Path) -> String {
-    format!(
-        "failed to write `{}`; choose a path in a directory that exists and is writable",
-        path.display()
-    )
 }

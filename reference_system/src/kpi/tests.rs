@@ -3,8 +3,6 @@
 use super::*;
 use crate::message::NodeName;
 
-const DBW: &str = "VehicleDBWSystem";
-
 /// A sample through both lidars and the estimator: (name, sequence, dropped, timestamp).
 fn sample(entries: &[(&str, u32, u32, u64)]) -> Message4kb {
     let mut message = Message4kb::new();
@@ -14,7 +12,7 @@ fn sample(entries: &[(&str, u32, u32, u64)]) -> Message4kb {
     message
 }
 
-/// A hot-path sample of latency `latency_ns` whose estimator entry has `sequence`.
+/// A hot-path sample of latency `latency_ns` with the number `sequence` in its estimator entry.
 fn hot_sample(sequence: u32, latency_ns: u64) -> Message4kb {
     sample(&[
         (FRONT_LIDAR, sequence, 0, 900),
@@ -32,7 +30,7 @@ fn warm() -> Collector {
 
 fn warm_up(collector: &Collector) {
     for sequence in 0..10 {
-        collector.sample_arrived(DBW, &hot_sample(sequence, 77), 0);
+        collector.sample_arrived(&hot_sample(sequence, 77));
     }
 }
 
@@ -55,7 +53,7 @@ fn latency_counts_from_sample_to_start_and_from_release_to_end() {
     collector.lidar_released(REAR_LIDAR, 41, 1_000);
     collector.lidar_released("PointCloudMap", 41, 9_999);
     collector.collision_estimator_returned(40, 6_350);
-    collector.sample_arrived(DBW, &by_hand, 9_000);
+    collector.sample_arrived(&by_hand);
     let kpis = collector.report();
     assert_eq!((kpis.samples, kpis.end_unknown), (1, 0));
     assert_eq!((kpis.sample_to_start.min_ns, kpis.sample_to_start.max_ns), (4_000, 4_000));
@@ -68,8 +66,8 @@ fn the_first_ten_hot_path_samples_are_not_counted() {
     let collector = Collector::new();
     let cold = sample(&[("EuclideanClusterSettings", 1, 0, 5)]);
     for sequence in 0..13 {
-        collector.sample_arrived("IntersectionOutput", &cold, 0);
-        collector.sample_arrived(DBW, &hot_sample(sequence, 1_000 + u64::from(sequence)), 0);
+        collector.sample_arrived(&cold);
+        collector.sample_arrived(&hot_sample(sequence, 1_000 + u64::from(sequence)));
     }
     let kpis = collector.report();
     assert_eq!((kpis.warm_up_samples, kpis.samples), (10, 3));
@@ -86,13 +84,13 @@ fn drops_are_summed_over_hot_path_entries_of_counted_samples_only() {
         ("NDTLocalizer", 9, 100, 5),
     ]);
     let collector = Collector::new();
-    collector.sample_arrived(DBW, &dropping, 0);
+    collector.sample_arrived(&dropping);
     warm_up(&collector);
     assert_eq!(collector.report().samples, 1);
     assert_eq!(collector.report().hot_path_drops, 0);
     // 2 + 1 + 4 each; the localizer is not on the hot path.
-    collector.sample_arrived(DBW, &dropping, 0);
-    collector.sample_arrived(DBW, &dropping, 0);
+    collector.sample_arrived(&dropping);
+    collector.sample_arrived(&dropping);
     assert_eq!(collector.report().hot_path_drops, 14);
 }
 
@@ -106,21 +104,21 @@ fn unknown_and_forgotten_ends_and_releases_are_counted() {
     collector.collision_estimator_returned(20, 9_000);
     collector.collision_estimator_returned(20 + Recent::COUNT as u32, 9_000);
     for sequence in [20, 21, 20 + Recent::COUNT as u32] {
-        collector.sample_arrived(DBW, &hot_sample(sequence, 500), 0);
+        collector.sample_arrived(&hot_sample(sequence, 500));
     }
     let kpis = collector.report();
     assert_eq!((kpis.samples, kpis.release_to_end.count, kpis.end_unknown), (3, 1, 2));
     // The end is known, and the release of one lidar is not.
     collector.collision_estimator_returned(22, 9_000);
     collector.lidar_released(FRONT_LIDAR, 22, 800);
-    collector.sample_arrived(DBW, &hot_sample(22, 500), 0);
+    collector.sample_arrived(&hot_sample(22, 500));
     assert_eq!(collector.report().end_unknown, 3);
 }
 
 #[test]
 fn a_sample_without_lidar_has_no_latency_but_is_reported() {
     let collector = warm();
-    collector.sample_arrived(DBW, &sample(&[(COLLISION_ESTIMATOR, 1, 0, 9)]), 0);
+    collector.sample_arrived(&sample(&[(COLLISION_ESTIMATOR, 1, 0, 9)]));
     let kpis = collector.report();
     assert_eq!((kpis.without_lidar, kpis.samples), (1, 0));
 }
@@ -143,34 +141,12 @@ fn values_beyond_the_capacity_are_counted_as_not_recorded() {
     let collector = Collector::with_capacity(2);
     warm_up(&collector);
     for index in 0..5 {
-        collector.sample_arrived(DBW, &hot_sample(index, 1), 0);
+        collector.sample_arrived(&hot_sample(index, 1));
         collector.planner_started(u64::from(index) * 100);
     }
     // 3 of 5 samples, and 2 of 4 periods.
     let kpis = collector.report();
     assert_eq!((kpis.samples, kpis.planner_period.count, kpis.not_recorded), (2, 2, 5));
-}
-
-#[test]
-fn kept_samples_carry_their_whole_history() {
-    let collector = Collector::new().keeping_samples();
-    collector.sample_arrived("IntersectionOutput", &sample(&[("Settings", 3, 1, 5)]), 6);
-    warm_up(&collector);
-    collector.lidar_released(FRONT_LIDAR, 10, 980);
-    collector.lidar_released(REAR_LIDAR, 10, 990);
-    collector.collision_estimator_returned(10, 1_500);
-    collector.sample_arrived(DBW, &hot_sample(10, 42), 2_000);
-    let samples = collector.samples();
-    assert_eq!(samples.len(), 12);
-    assert_eq!(samples[0].history[0].node, "Settings");
-    assert_eq!((samples[0].sample_to_start_ns, samples[0].counted), (None, false));
-    assert_eq!((samples[10].sample_to_start_ns, samples[10].counted), (Some(77), false));
-    assert_eq!((samples[11].sample_to_start_ns, samples[11].counted), (Some(42), true));
-    assert_eq!((samples[10].release_to_end_ns, samples[11].release_to_end_ns), (None, Some(510)));
-    assert_eq!((samples[11].arrived_ns, samples[11].history.len()), (2_000, 3));
-    assert_eq!(samples[11].command_node, DBW);
-    assert!(serde_json::to_string(&samples).unwrap().contains("\"sample_to_start_ns\":42"));
-    assert!(Collector::new().samples().is_empty());
 }
 
 #[test]
@@ -183,7 +159,7 @@ fn threads_record_into_one_collector_without_loss() {
                     collector.lidar_released(FRONT_LIDAR, sequence, 800);
                     collector.lidar_released(REAR_LIDAR, sequence, 800);
                     collector.collision_estimator_returned(sequence, 3_000);
-                    collector.sample_arrived(DBW, &hot_sample(sequence, 1_000), 0);
+                    collector.sample_arrived(&hot_sample(sequence, 1_000));
                 }
             });
         }

@@ -49,11 +49,14 @@ fn results_have_the_machine_the_floor_and_a_cell_for_each_variant_and_n() {
 #[test]
 fn a_benchmark_prints_its_tables() {
     let text = bench("--modes single,multi,deterministic --n 64 --turns 1");
-    let parts = ["single", "multi", "0 ms by construction", "*rclcpp events, intra-process"];
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    // The turns are too short for a sample of the hot path.
+    let parts =
+        ["single", "multi", "Costs and losses", "0 ms by construction", "Use --duration 2s"];
+    let text = text.replace("\n", " ");
     for part in parts.into_iter().chain(["floor", "normal"]) {
         assert!(text.contains(part), "{part}: {text}");
     }
-    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
 }
 
 #[test]
@@ -89,7 +92,7 @@ fn the_same_file_is_continued_and_kept_when_the_disk_is_full() {
     shell.args(["-c", &line, "sh", env!("CARGO_BIN_EXE_reference-system")]);
     let full = shell.args(SHORT.split(' ')).stdin(Stdio::null()).output().unwrap();
     let error = String::from_utf8_lossy(&full.stderr);
-    assert!(!full.status.success() && error.contains("still has what it had"), "{error}");
+    assert!(!full.status.success() && error.contains("keeps its old content"), "{error}");
     assert_eq!(read(), second);
 }
 

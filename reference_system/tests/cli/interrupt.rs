@@ -65,7 +65,7 @@ fn ctrl_c_ends_a_search_with_the_best_mapping_so_far() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("mapping.toml");
     // A search with this budget does not end soon.
-    let line = "optimize --workload lame --nominal --cores 4 --horizon 400ms \
+    let line = "optimize --n 200 --nominal --cores 4 --horizon 400ms \
                 --evaluations 4000000000 --out";
     let mut command = program(&line.split(' ').collect::<Vec<_>>());
     command.arg(&path).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -73,15 +73,15 @@ fn ctrl_c_ends_a_search_with_the_best_mapping_so_far() {
     let mut errors = BufReader::new(child.stderr.take().unwrap());
     let mut first = String::new();
     errors.read_line(&mut first).unwrap();
-    assert!(first.starts_with("genetic: ") && first.contains("p99"), "{first}");
+    assert!(first.starts_with("search: ") && first.contains("p99"), "{first}");
     interrupt(&child);
     let mut rest = String::new();
     errors.read_to_string(&mut rest).unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{rest}");
-    assert!(rest.contains("interrupted") && !rest.contains("hill climbing: "), "{rest}");
+    assert!(rest.contains("interrupted"), "{rest}");
     let table = String::from_utf8(output.stdout).unwrap();
-    assert!(table.contains("genetic") && table.contains("RT0"), "{table}");
+    assert!(table.contains("hot path"), "{table}");
     let loops: usize = Mapping::load(&path).unwrap().cores.iter().map(|on| on.nodes.len()).sum();
     assert_eq!(loops, 25);
 }

@@ -10,9 +10,7 @@ use super::{output, report, stdout};
 fn profile_in(folder: &Path) -> String {
     let path = folder.join("profile.toml").to_str().unwrap().to_owned();
     let options = ["optimize", "--n", "200", "--span", "300ms", "--evaluations", "1"];
-    stdout(
-        &[&options[..], &["--no-baselines", "--horizon", "400ms", "--profile-out", &path]].concat(),
-    );
+    stdout(&[&options[..], &["--horizon", "400ms", "--profile-out", &path]].concat());
     path
 }
 
@@ -22,25 +20,16 @@ fn a_search_gives_the_same_mapping_for_any_number_of_threads() {
     let profile = profile_in(folder.path());
     let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (mapping, json, page) = (file("m.toml"), file("o.json"), file("o.html"));
-    let chart = file("o.svg");
     let search = "optimize --n 200 --cores 40 --evaluations 12 --horizon 500ms --seed 7";
     let tuned = |threads: &str| {
         let mut options: Vec<&str> = search.split(' ').collect();
         options.extend(["--profile", &profile, "--threads", threads]);
         options.extend(["--out", &mapping, "--json", &json, "--report", &page]);
-        options.extend(["--chart-out", &chart]);
         let table = stdout(&options);
-        for strategy in ["genetic", "round robin", "greedy", "random", "hill climbing"] {
-            assert!(table.contains(strategy), "{table}");
-        }
-        assert!(table.contains("worst case") && table.contains("default"), "{table}");
-        assert!(table.contains("Trade-offs of the search"), "{table}");
+        assert!(table.contains("tuned") && table.contains("default"), "{table}");
         let texts = [&mapping, &json, &page].map(|path| std::fs::read_to_string(path).unwrap());
         assert!(texts[0].contains("FrontLidarDriver") && texts[0].contains("[[core]]"));
-        assert!(texts[2].contains("Convergence"));
-        assert!(texts[2].contains("Worst case") && texts[2].contains("Trade-offs"));
-        let chart = std::fs::read_to_string(&chart).unwrap();
-        assert!(chart.starts_with("<svg") && chart.contains("FrontLidarDriver"), "{chart}");
+        assert!(texts[2].contains("\"strategy\":\"genetic\"") && texts[2].ends_with("</html>\n"));
         // Times differ between runs, and so does the command line on the page.
         let [mapping, json, _] = texts;
         let mut json: Value = serde_json::from_str(&json).unwrap();
@@ -51,14 +40,13 @@ fn a_search_gives_the_same_mapping_for_any_number_of_threads() {
     };
     let (one, two) = (tuned("1"), tuned("2"));
     assert_eq!(one, two);
-    assert_eq!(one.1["bounds"].as_array().unwrap().len(), 2);
     let report = report(&format!("--mode deterministic --no-work --n 64 --mapping {mapping}"));
     assert_eq!(report["mode"], "deterministic");
 }
 
 #[test]
 fn mapping_has_threads_that_preempt_only_on_request() {
-    let search = "optimize --workload lame --nominal --cores 2 --evaluations 60 --no-baselines \
+    let search = "optimize --n 200 --nominal --cores 2 --evaluations 60 \
                   --horizon 400ms";
     let search: Vec<&str> = search.split_whitespace().collect();
     assert!(!stdout(&search).contains("priority = 1\n"));
@@ -71,7 +59,7 @@ fn run_and_optimize_read_and_write_the_same_profiles() {
     let path = folder.path().join("run.toml").to_str().unwrap().to_owned();
     stdout(&["run", "--n", "200", "--duration", "500ms", "--profile", &path]);
     let search = |path: &str| {
-        let options = "optimize --n 200 --cores 2 --evaluations 1 --no-baselines --horizon 400ms";
+        let options = "optimize --n 200 --cores 2 --evaluations 1 --horizon 400ms";
         let output =
             output(&[&options.split(' ').collect::<Vec<_>>()[..], &["--profile", path]].concat());
         let notes = String::from_utf8(output.stderr).unwrap();

@@ -38,7 +38,7 @@ fn simulated_latencies_are_zero_and_periods_exact() {
         assert_eq!(report[nothing_lost], 0, "{nothing_lost}");
     }
     assert_eq!(report["node_s"], 3.0);
-    assert!(report["simulated_s_per_wall_s"].as_f64().unwrap() > 0.0);
+    assert!(report["wall_s"].as_f64().unwrap() > 0.0);
 }
 
 #[test]
@@ -80,29 +80,6 @@ fn the_report_has_the_documented_keys() {
 }
 
 #[test]
-fn lame_reports_its_chains_beside_the_published_figures() {
-    let help = stdout(&["run", "--help"]);
-    let line = "run --workload lame --mode deterministic --duration 2s";
-    let report = report("--workload lame --mode deterministic --duration 2s");
-    let chain = &report["chains"][2];
-    for object in [chain, &chain["published"][0], &chain["release_to_end"]] {
-        for key in object.as_object().unwrap().keys() {
-            assert!(help.contains(key.as_str()), "{key} is not documented");
-        }
-    }
-    assert_eq!((&report["workload"], &chain["name"]), (&"lame".into(), &"RT2".into()));
-    assert_eq!(
-        (&chain["release_to_end"]["count"], &chain["release_to_end"]["max_ns"]),
-        (&19.into(), &31_300_000.into())
-    );
-    let shown = stdout(&line.split(' ').collect::<Vec<_>>());
-    let row = shown.lines().find(|line| line.starts_with("RT2")).unwrap();
-    let row: Vec<_> = row.split_whitespace().collect();
-    assert_eq!(row[1..8], ["31.30", "31.30", "31.30", "31.30", "30.30", "0", "19/20"]);
-    assert_eq!(row[8..], ["23.3", "23.5", "23.5", "81.9", "88.9", "91.5"]);
-}
-
-#[test]
 fn cores_of_a_deterministic_run_come_from_one_source() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, text: &str| {
@@ -111,74 +88,13 @@ fn cores_of_a_deterministic_run_come_from_one_source() {
         path.to_str().unwrap().to_owned()
     };
     let mapping = file("mapping.toml", "default_core = 7\n");
-    let options = format!("--workload lame --mode deterministic --duration 1s --mapping {mapping}");
+    let options = format!("--n 3 --mode deterministic --duration 1s --mapping {mapping}");
     assert_eq!(report(&options)["mapping"]["default_core"], 7);
     let simulation = file("simulation.toml", "cores = \"single\"\n");
     let line = format!("run {options} --simulation {simulation}");
     let output = output(&line.split(' ').collect::<Vec<_>>());
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && error.contains("has `cores` already"), "{error}");
-}
-
-/// The hot path latency of a kept sample, computed from its history as specified.
-fn latency_by_hand(sample: &Value) -> Option<u64> {
-    let history = sample["history"].as_array().unwrap();
-    let stamp = |node: &str| {
-        let entry = history.iter().find(|entry| entry["node"] == node)?;
-        entry["timestamp_ns"].as_u64()
-    };
-    let newer_lidar = stamp("FrontLidarDriver").max(stamp("RearLidarDriver"))?;
-    Some(stamp("ObjectCollisionEstimator")? - newer_lidar)
-}
-
-#[test]
-fn live_kpis_match_recomputed_samples() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("samples.jsonl");
-    let report =
-        report(&format!("--mode single --n 64 --duration 2s --samples {}", path.display()));
-    let samples = lines(&path);
-    let mut latencies_ns = Vec::new();
-    for sample in &samples {
-        let by_hand = latency_by_hand(sample);
-        assert_eq!(sample["sample_to_start_ns"].as_u64(), by_hand, "{sample}");
-        if by_hand.is_some() {
-            assert_eq!(sample["command_node"], "VehicleDBWSystem");
-            latencies_ns.extend(by_hand);
-        }
-    }
-    let counted: Vec<bool> = samples
-        .iter()
-        .filter(|sample| sample["sample_to_start_ns"].is_u64())
-        .map(|sample| sample["counted"].as_bool().unwrap())
-        .collect();
-    assert!(counted.iter().take(10).all(|counted| !counted), "start-up is not counted");
-    let counted_ns = latencies_ns.get(10..).unwrap_or_default();
-    let hot_path = &report["kpis"]["sample_to_start"];
-    assert_eq!(hot_path["count"], counted_ns.len());
-    assert!(!counted_ns.is_empty(), "two seconds have some 20 samples");
-    assert_eq!(hot_path["min_ns"].as_u64(), counted_ns.iter().min().copied());
-    assert_eq!(hot_path["max_ns"].as_u64(), counted_ns.iter().max().copied());
-    let mean_ns = counted_ns.iter().sum::<u64>() as f64 / counted_ns.len() as f64;
-    assert!((hot_path["mean_ns"].as_f64().unwrap() - mean_ns).abs() < 1e-6);
-}
-
-#[test]
-fn every_sample_of_the_hot_path_went_through_all_its_nodes() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("samples.jsonl");
-    let options =
-        format!("--mode deterministic --no-work --duration 1s --samples {}", path.display());
-    report(&options);
-    let samples = lines(&path);
-    let hot: Vec<_> = samples.iter().filter(|sample| sample["sample_to_start_ns"] == 0).collect();
-    assert_eq!(hot.len(), 10);
-    for node in reference_system::description::HOT_PATH {
-        for sample in &hot {
-            let history = sample["history"].as_array().unwrap();
-            assert!(history.iter().any(|entry| entry["node"] == *node), "{node}: {sample}");
-        }
-    }
 }
 
 #[test]
@@ -221,7 +137,7 @@ fn a_live_runs_profile_gives_simulated_callbacks_their_durations() {
     assert_eq!(digest(&options["--mode deterministic ".len()..]), report["digest"]);
     let run = ["run", "--mode", "deterministic", "--no-work", "--simulation", &twin];
     let table = stdout(&run);
-    assert!(table.contains("The hot path in ms"), "{table}");
+    assert!(table.contains("sample to start, in ms"), "{table}");
     std::fs::write(&twin, "profile = \"nowhere.toml\"\n").unwrap();
     let refused = output(&run);
     let error = String::from_utf8(refused.stderr).unwrap();

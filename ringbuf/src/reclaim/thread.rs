@@ -1,12 +1,17 @@
-//! The domain of the process, and the part of each thread in it.
+//! The part of each thread in the domains.
+//!
+//! A thread has an entry for each domain in which it has read, in a thread-local list with the
+//! latest entry first: to pin again in the same domain costs one comparison. An entry does not keep
+//! its domain alive, only the address: no other domain gets that. A borrow of the domain or a
+//! reference to it is in each pin and reading. Entries of domains that were dropped are freed when
+//! the thread adds another one, all of them when the thread ends.
 
 use super::{Domain, Slot};
-use crate::drops::swallow_panic;
 use std::cell::Cell;
-use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
 use std::ptr::NonNull;
-
-static DOMAIN: Domain = Domain::new();
+use std::sync::{Arc, Weak};
 
 /// A [`Pin`], among the reasons why a thread is online.
 const PIN: u64 = 1;
@@ -16,145 +21,213 @@ const READINGS_MAX: u64 = u64::MAX >> 56;
 
 thread_local! {
     /// Has no destructor, so that destructors of other thread-local values may pin.
-    static LOCAL: Local = const {
-        Local { reasons: Cell::new(0), ends: Cell::new(false), slot: Cell::new(None) }
-    };
+    static LOCAL: Local = const { Local { latest: Cell::new(None), ends: Cell::new(false) } };
     static AT_EXIT: AtExit = const { AtExit };
 }
 
 struct Local {
-    /// The pins and readings of this thread, which is online as long as there are any.
-    reasons: Cell<u64>,
-    /// Whether the thread gives its slot back each time it goes offline, because it ends.
+    /// The first of the thread's entries, which are boxes.
+    latest: Cell<Option<NonNull<Entry>>>,
+    /// Whether the thread frees each entry that goes offline, because it ends.
     ends: Cell<bool>,
-    /// The place in the domain, from the first pin or reading on; a box.
-    slot: Cell<Option<NonNull<Slot<&'static Domain>>>>,
 }
 
-/// Gives the thread's slot back when the thread ends.
+/// The part of a thread in one domain.
+struct Entry {
+    /// The pins and readings of this thread in the domain. It is online as long as there are any;
+    /// then the entry is not freed, and the domain is alive.
+    reasons: Cell<u64>,
+    slot: ManuallyDrop<Slot<Address>>,
+    /// Keeps the memory of the domain, and with it the address.
+    domain: Weak<Domain>,
+    next: Cell<Option<NonNull<Entry>>>,
+}
+
+/// The address of a domain, used only while something else keeps the domain.
+struct Address(NonNull<Domain>);
+
+impl Deref for Address {
+    type Target = Domain;
+
+    #[inline]
+    fn deref(&self) -> &Domain {
+        // SAFETY: an entry uses its slot while a pin, a reading or an upgraded reference exists.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+/// Frees the thread's entries when the thread ends.
 struct AtExit;
 
 impl Drop for AtExit {
     fn drop(&mut self) {
-        LOCAL.with(|local| {
+        let domains = LOCAL.with(|local| {
             local.ends.set(true);
-            if local.reasons.get() == 0 {
-                local.give_back();
-            }
+            local.free(|entry| entry.reasons.get() == 0)
         });
+        // Garbage that waited for this thread, if its domain changes no more.
+        domains.iter().for_each(|domain| domain.collect());
+    }
+}
+
+impl Entry {
+    #[inline]
+    fn is_of(&self, domain: &Arc<Domain>) -> bool {
+        self.slot.domain.0.as_ptr().cast_const() == Arc::as_ptr(domain)
     }
 }
 
 impl Local {
+    /// The thread's entry in `domain`.
     #[inline]
-    fn add(&self, reason: u64) {
-        let before = self.reasons.get();
-        self.reasons.set(before + reason);
-        if before == 0 {
-            self.go_online();
+    fn entry(&self, domain: &Arc<Domain>) -> NonNull<Entry> {
+        match self.latest.get() {
+            // SAFETY: entries of the list are freed by `free` only, which takes them out.
+            Some(latest) if unsafe { latest.as_ref() }.is_of(domain) => latest,
+            _ => self.find(domain),
         }
     }
 
-    #[inline]
-    fn remove(&self, reason: u64) {
-        let left = self.reasons.get() - reason;
-        self.reasons.set(left);
-        if left == 0 {
-            self.go_offline();
-        }
-    }
-
-    #[inline]
-    fn slot(&self) -> Option<&Slot<&'static Domain>> {
-        // SAFETY: only `give_back` frees it, which no caller calls while it has the reference.
-        self.slot.get().map(|slot| unsafe { slot.as_ref() })
-    }
-
-    #[inline]
-    fn go_online(&self) {
-        match self.slot() {
-            Some(slot) => slot.online(),
-            None => self.join(),
-        }
-    }
-
-    /// Goes online for the first time.
+    /// Puts the entry in `domain` first; adds one if there is none.
     #[cold]
-    fn join(&self) {
+    fn find(&self, domain: &Arc<Domain>) -> NonNull<Entry> {
+        let mut place = &self.latest;
+        while let Some(found) = place.get() {
+            // SAFETY: as in `entry`.
+            let entry = unsafe { found.as_ref() };
+            if entry.is_of(domain) {
+                place.set(entry.next.get());
+                entry.next.set(self.latest.replace(Some(found)));
+                return found;
+            }
+            place = &entry.next;
+        }
         // While the thread ends, it may be too late: then `ends` is set.
         let _ = AT_EXIT.try_with(|_| ());
-        let slot = Box::leak(Box::new(Slot::new(&DOMAIN)));
-        slot.online();
-        self.slot.set(Some(NonNull::from(slot)));
+        self.free(|entry| entry.reasons.get() == 0 && entry.domain.strong_count() == 0);
+        let slot = ManuallyDrop::new(Slot::new(Address(NonNull::from(&**domain))));
+        let (reasons, domain) = (Cell::new(0), Arc::downgrade(domain));
+        let entry = Entry { reasons, slot, domain, next: Cell::new(self.latest.get()) };
+        let entry = NonNull::from(Box::leak(Box::new(entry)));
+        self.latest.set(Some(entry));
+        entry
     }
 
-    #[inline]
-    fn go_offline(&self) {
-        if let Some(slot) = self.slot() {
-            slot.offline();
-        }
-        if self.ends.get() || DOMAIN.has_garbage() {
-            self.tidy_up();
-        }
-    }
-
-    /// Runs garbage, which may pin.
+    /// Frees the entries that `is_unused` accepts, of which none is online. Returns those of their
+    /// domains that still exist.
     #[cold]
-    fn tidy_up(&self) {
-        if self.ends.get() {
-            self.give_back();
+    fn free(&self, is_unused: impl Fn(&Entry) -> bool) -> Vec<Arc<Domain>> {
+        let (mut domains, mut place) = (Vec::new(), &self.latest);
+        while let Some(found) = place.get() {
+            // SAFETY: as in `entry`.
+            let entry = unsafe { found.as_ref() };
+            if !is_unused(entry) {
+                place = &entry.next;
+                continue;
+            }
+            place.set(entry.next.get());
+            // SAFETY: it came from a box, and the list was the only one that had it: pins and
+            // readings have entries that are online.
+            let Entry { slot, domain, .. } = *unsafe { Box::from_raw(found.as_ptr()) };
+            // A domain that was dropped has freed the place.
+            if let Some(domain) = domain.upgrade() {
+                drop(ManuallyDrop::into_inner(slot));
+                domains.push(domain);
+            }
         }
-        if std::thread::panicking() {
-            swallow_panic(collect);
-        } else {
-            collect();
-        }
-    }
-
-    fn give_back(&self) {
-        if let Some(slot) = self.slot.take() {
-            // SAFETY: it came from a box, and nothing refers to it.
-            drop(unsafe { Box::from_raw(slot.as_ptr()) });
-        }
+        domains
     }
 }
 
-/// A thread that runs a worker, until this is dropped: its reads cost no announcement, and what it
-/// may read is kept until it [passes](Self::pass) a quiescent point.
+/// Adds a reason why this thread is online in `domain`.
+#[inline]
+fn add(domain: &Arc<Domain>, reason: u64) -> NonNull<Entry> {
+    let found = LOCAL.with(|local| local.entry(domain));
+    // SAFETY: this thread's; no entry is freed in between.
+    let entry = unsafe { found.as_ref() };
+    if entry.reasons.replace(entry.reasons.get() + reason) == 0 {
+        entry.slot.online();
+    }
+    found
+}
+
+/// Takes back a reason that [`add`] gave. Returns whether the thread is offline now.
 ///
-/// It has to pass or [pause](Self::pause) now and then, else memory grows with every change in the
-/// process. When it is dropped, garbage that is due runs, as in [`collect`].
+/// # Safety
+/// `entry` is the result of that `add` on this thread, and its domain is borrowed.
+#[inline]
+unsafe fn remove(entry: NonNull<Entry>, reason: u64) -> bool {
+    // SAFETY: an entry that is online is not freed.
+    let entry = unsafe { entry.as_ref() };
+    let is_last = entry.reasons.replace(entry.reasons.get() - reason) == reason;
+    if is_last {
+        entry.slot.offline();
+        LOCAL.with(|local| {
+            if local.ends.get() {
+                local.free(|entry| entry.reasons.get() == 0);
+            }
+        });
+    }
+    is_last
+}
+
+impl Domain {
+    /// Makes this thread a reader, as long as it runs a worker. If it is one already, the new one
+    /// announces nothing: [`pass`](Reading::pass) only reports changes.
+    ///
+    /// # Panics
+    /// If 255 others of this thread were not dropped.
+    #[must_use]
+    pub fn enter(self: &Arc<Self>) -> Reading {
+        // SAFETY: an entry of this thread.
+        let readings = |of: NonNull<Entry>| unsafe { of.as_ref() }.reasons.get() / READING;
+        let readings = LOCAL.with(|local| readings(local.entry(self)));
+        assert!(readings < READINGS_MAX, "a thread enters {READINGS_MAX} times at most");
+        Reading { seen: 0, entry: add(self, READING), domain: self.clone() }
+    }
+
+    /// Lets this thread read the [`Published`](super::Published) values of the domain. Costs a
+    /// count within [`enter`](Self::enter) and within another pin, else two stores in the order
+    /// that all threads agree on. The first call of a thread in the domain allocates. A thread that
+    /// reads in several domains in turn looks for its part in each, in time linear in their number.
+    /// Valid in destructors of thread-local values, too.
+    #[inline]
+    #[must_use]
+    pub fn pin(self: &Arc<Self>) -> Pin<'_> {
+        Pin { entry: add(self, PIN), domain: self }
+    }
+
+    /// [Pins](Self::pin), and [collects](Self::collect) at the end.
+    #[must_use]
+    pub fn change(self: &Arc<Self>) -> Change<'_> {
+        Change { pin: ManuallyDrop::new(self.pin()) }
+    }
+}
+
+/// A thread that runs a worker, until this is dropped: its reads cost no announcement, and
+/// values that it may read are kept until it [passes](Self::pass) a quiescent point.
+///
+/// It has to pass or [pause](Self::pause) now and then, else memory grows with every change in
+/// the domain. When it is dropped, garbage that is due runs, as in [`Domain::collect`].
 #[derive(Debug)]
 pub struct Reading {
     /// The version of the last pass.
     seen: u64,
-    of_this_thread: PhantomData<*const ()>,
-}
-
-/// Makes this thread a reader, as long as it runs a worker. If it is one already, the new one
-/// announces nothing: [`pass`](Reading::pass) only reports changes.
-///
-/// # Panics
-/// If 255 others of this thread were not dropped.
-#[must_use]
-pub fn enter() -> Reading {
-    LOCAL.with(|local| {
-        let readings = local.reasons.get() / READING;
-        assert!(readings < READINGS_MAX, "a thread enters {READINGS_MAX} times at most");
-        local.add(READING);
-    });
-    Reading { seen: 0, of_this_thread: PhantomData }
+    /// Of this thread, which is the only one that has this.
+    entry: NonNull<Entry>,
+    domain: Arc<Domain>,
 }
 
 impl Reading {
-    /// Marks a quiescent point. True if anything changed in the process since the last call, which
-    /// includes the first call of all; then garbage that is due runs, as in [`collect`].
+    /// Marks a quiescent point. True if anything changed in the domain since the last call,
+    /// which includes the first call of all; then garbage that is due runs, as in
+    /// [`Domain::collect`].
     ///
-    /// A thread that holds a [`Pin`] does not announce the point, and the next call reports the
-    /// change once more.
+    /// A thread that holds a [`Pin`] of the domain does not announce the point, and the next call
+    /// reports the change once more.
     #[inline]
     pub fn pass(&mut self) -> bool {
-        let version = DOMAIN.version();
+        let version = self.domain.version();
         if version == self.seen {
             return false;
         }
@@ -164,447 +237,81 @@ impl Reading {
 
     #[cold]
     fn changed(&mut self, version: u64) {
-        LOCAL.with(|local| {
-            let reasons = local.reasons.get();
-            if reasons % READING == 0 {
-                self.seen = version;
-            }
-            // No pin, and no reading around this one.
-            if reasons == READING
-                && let Some(slot) = local.slot()
-            {
-                slot.pass(version);
-            }
-        });
-        collect();
+        // SAFETY: an entry that is online is not freed.
+        let entry = unsafe { self.entry.as_ref() };
+        let reasons = entry.reasons.get();
+        if reasons % READING == 0 {
+            self.seen = version;
+        }
+        // No pin, and no reading around this one.
+        if reasons == READING {
+            entry.slot.pass(version);
+        }
+        self.domain.collect();
     }
 
     /// Runs `f`, in which this thread reads nothing, so that nothing waits for it: for parking.
-    /// `f` may still [`pin`], as on any other thread. Garbage that is due runs before, as in
-    /// [`collect`].
+    /// `f` may still [pin](Domain::pin), as on any other thread. Garbage that is due runs before,
+    /// as in [`Domain::collect`].
     pub fn pause<R>(&mut self, f: impl FnOnce() -> R) -> R {
-        struct Resume;
-        impl Drop for Resume {
+        struct Resume<'a>(&'a mut Reading);
+        impl Drop for Resume<'_> {
             fn drop(&mut self) {
-                LOCAL.with(|local| local.add(READING));
+                self.0.entry = add(&self.0.domain, READING);
             }
         }
-        let _resume = Resume;
-        LOCAL.with(|local| local.remove(READING));
+        let resume = Resume(self);
+        resume.0.leave();
         f()
+    }
+
+    fn leave(&self) {
+        // SAFETY: it was added by `enter`, or by the end of a pause.
+        if unsafe { remove(self.entry, READING) } {
+            self.domain.collect();
+        }
     }
 }
 
 impl Drop for Reading {
     fn drop(&mut self) {
-        LOCAL.with(|local| local.remove(READING));
+        self.leave();
     }
 }
 
-/// Keeps what this thread reads from being dropped, until this is dropped.
+/// Keeps the values of a domain that this thread reads from being dropped, until this is dropped.
 ///
-/// On a thread outside [`enter`], garbage that is due then runs, as in [`collect`].
+/// Its end runs no garbage, since it ends in each `publish`, and a destructor of another part of
+/// the program does not belong there. Garbage that waited for it runs in the next
+/// [`Domain::collect`].
 #[derive(Debug)]
-pub struct Pin {
-    of_this_thread: PhantomData<*const ()>,
+pub struct Pin<'a> {
+    /// Of this thread, which is the only one that has this.
+    entry: NonNull<Entry>,
+    domain: &'a Arc<Domain>,
 }
 
-/// Lets this thread read [`Published`](super::Published) values. Costs a count within [`enter`] and
-/// within another pin, else two stores in the order that all threads agree on. The first call of a
-/// thread outside them allocates. Valid in destructors of thread-local values, too.
-#[inline]
-#[must_use]
-pub fn pin() -> Pin {
-    LOCAL.with(|local| local.add(PIN));
-    Pin { of_this_thread: PhantomData }
-}
-
-impl Drop for Pin {
+impl Drop for Pin<'_> {
     #[inline]
     fn drop(&mut self) {
-        LOCAL.with(|local| local.remove(PIN));
+        // SAFETY: it was added by `pin`.
+        unsafe { remove(self.entry, PIN) };
     }
 }
 
-/// Lets the next [`pass`](Reading::pass) of every worker in the process return true. Does not wake
-/// a worker that sleeps.
-pub fn announce() {
-    DOMAIN.announce();
+/// A [`Pin`] for a thread that [retires](Domain::retire): at its end garbage that is due runs, as
+/// in [`Domain::collect`], unless the thread is within [`Domain::enter`] or another pin of the
+/// domain.
+#[derive(Debug)]
+pub struct Change<'a> {
+    pin: ManuallyDrop<Pin<'a>>,
 }
 
-/// Runs `garbage` once no thread can hold a reference that it got before this call: after an
-/// exchange that made the old value unreachable. [Announces](announce) a change as well.
-///
-/// It runs on any thread, in a [`collect`], with no lock held. It may publish, retire and pin; a
-/// panic of it goes on in the caller of that `collect`.
-pub fn retire(garbage: impl FnOnce() + Send + 'static) {
-    DOMAIN.retire(Box::new(garbage));
-}
-
-/// Runs the garbage that is due; a load if none waits.
-///
-/// Every worker calls it when it finds a change, pauses or ends, and so does a [`Pin`] of another
-/// thread when it ends. A thread that retires calls it when it holds no lock that garbage may need,
-/// since it may be that no worker runs.
-///
-/// # Panics
-/// If garbage does; the rest of it waits for the next call. Where a [`Reading`] or [`Pin`] ends
-/// while its thread unwinds, the panic is caught.
-pub fn collect() {
-    DOMAIN.collect();
-}
-
-#[cfg(all(test, not(ringbuf_loom)))]
-mod tests {
-    use super::{DOMAIN, announce, collect, enter, pin, retire};
-    use crate::counter::{Counter, Flag};
-    use crate::reclaim::Published;
-    use std::cell::RefCell;
-    use std::panic::{AssertUnwindSafe, catch_unwind};
-    use std::sync::{Arc, Barrier, Mutex, MutexGuard, PoisonError};
-    use std::thread::{scope, spawn};
-
-    /// The tests share the domain of the process, so they take turns.
-    fn turn() -> MutexGuard<'static, ()> {
-        static TURN: Mutex<()> = Mutex::new(());
-        TURN.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Garbage that counts its runs.
-    fn garbage(runs: &Arc<Counter>) -> impl FnOnce() + Send + 'static {
-        let runs = runs.clone();
-        move || {
-            runs.next();
+impl Drop for Change<'_> {
+    fn drop(&mut self) {
+        // SAFETY: it was added by `pin`, and the pin is not dropped.
+        if unsafe { remove(self.pin.entry, PIN) } {
+            self.pin.domain.collect();
         }
-    }
-
-    fn retired() -> Arc<Counter> {
-        let runs = Arc::default();
-        retire(garbage(&runs));
-        runs
-    }
-
-    fn has_run(runs: &Counter) -> bool {
-        collect();
-        runs.get() == 1
-    }
-
-    /// More threads than end meanwhile, because their tests were before this one.
-    const THREADS: usize = 30;
-
-    /// The slots of all threads, fewer each time that a thread of an earlier test ends.
-    fn slots() -> usize {
-        DOMAIN.lock().slots.len()
-    }
-
-    #[test]
-    fn garbage_without_readers_runs_at_once() {
-        let _turn = turn();
-        assert!(has_run(&retired()));
-    }
-
-    #[test]
-    fn garbage_waits_for_the_next_pass() {
-        let _turn = turn();
-        let mut reading = enter();
-        assert!(reading.pass() && !reading.pass());
-        let runs = retired();
-        assert!(!has_run(&runs));
-        assert!(reading.pass() && !reading.pass());
-        assert_eq!(runs.get(), 1, "the pass runs what is due");
-    }
-
-    #[test]
-    fn announcement_is_reported_once_to_every_worker() {
-        let _turn = turn();
-        let [step, both] = [1, 2].map(|_| Barrier::new(3));
-        scope(|scope| {
-            for _ in 0..2 {
-                scope.spawn(|| {
-                    let mut reading = enter();
-                    assert!(reading.pass() && !reading.pass());
-                    both.wait();
-                    step.wait();
-                    assert!(reading.pass() && !reading.pass());
-                });
-            }
-            both.wait();
-            announce();
-            step.wait();
-        });
-    }
-
-    #[test]
-    fn pass_within_a_pin_announces_nothing() {
-        let _turn = turn();
-        let value = Published::new(Arc::new(7));
-        let mut reading = enter();
-        reading.pass();
-        let pin = pin();
-        let before = value.get(&pin);
-        value.replace(Arc::new(8));
-        assert!(reading.pass() && reading.pass());
-        assert_eq!((**before, Arc::strong_count(before)), (7, 1));
-        let kept = before.clone();
-        drop(pin);
-        assert!(reading.pass() && !reading.pass());
-        assert_eq!(Arc::strong_count(&kept), 1, "the old value is dropped");
-    }
-
-    #[test]
-    fn nested_reading_reports_changes_and_announces_nothing() {
-        let _turn = turn();
-        let mut outer = enter();
-        outer.pass();
-        let mut inner = enter();
-        inner.pass();
-        let runs = retired();
-        assert!(inner.pass() && !inner.pass());
-        assert!(!has_run(&runs));
-        drop(inner);
-        assert!(!has_run(&runs));
-        assert!(outer.pass());
-        assert!(has_run(&runs));
-    }
-
-    #[test]
-    fn nested_reading_within_a_pause_announces() {
-        let _turn = turn();
-        let mut outer = enter();
-        outer.pause(|| {
-            let mut inner = enter();
-            let runs = retired();
-            assert!(!has_run(&runs));
-            assert!(inner.pass());
-            assert!(has_run(&runs));
-        });
-    }
-
-    #[test]
-    fn garbage_does_not_wait_for_a_paused_thread() {
-        let _turn = turn();
-        let mut reading = enter();
-        reading.pass();
-        let runs = retired();
-        assert!(!has_run(&runs));
-        reading.pause(|| assert_eq!(runs.get(), 1, "the pause runs what is due"));
-        reading.pause(|| assert!(has_run(&retired())));
-        assert!(reading.pass(), "changes during a pause are reported");
-        assert!(!has_run(&retired()), "the thread reads again");
-    }
-
-    #[test]
-    fn pin_within_a_pause_and_beyond_holds_garbage() {
-        let _turn = turn();
-        let mut reading = enter();
-        let (pin, runs) = reading.pause(|| (pin(), retired()));
-        assert!(!has_run(&runs));
-        drop(reading);
-        assert!(!has_run(&runs));
-        drop(pin);
-        assert_eq!(runs.get(), 1);
-    }
-
-    #[test]
-    fn pause_that_panics_leaves_the_thread_reading() {
-        let _turn = turn();
-        let mut reading = enter();
-        reading.pass();
-        let paused = catch_unwind(AssertUnwindSafe(|| reading.pause(|| panic!("in the pause"))));
-        assert!(paused.is_err());
-        let runs = retired();
-        assert!(!has_run(&runs));
-        reading.pass();
-        assert!(has_run(&runs));
-    }
-
-    #[test]
-    fn pins_outside_a_reading_hold_garbage_until_the_last_ends() {
-        let _turn = turn();
-        let pins = [pin(), pin()];
-        let runs = retired();
-        assert!(!has_run(&runs));
-        let [first, last] = pins;
-        drop(first);
-        assert!(!has_run(&runs));
-        drop(last);
-        assert_eq!(runs.get(), 1, "the end of the pin runs what is due");
-    }
-
-    #[test]
-    fn garbage_retires_and_collects_more_garbage() {
-        let _turn = turn();
-        let runs = Arc::new(Counter::default());
-        let (inner, innermost) = (runs.clone(), garbage(&runs));
-        retire(move || {
-            let _pin = pin();
-            inner.next();
-            retire(innermost);
-            collect();
-            assert_eq!(inner.get(), 1, "its own pin holds it");
-        });
-        collect();
-        assert_eq!(runs.get(), 2);
-    }
-
-    #[test]
-    fn end_of_the_last_reading_runs_garbage_of_garbage() {
-        let _turn = turn();
-        let reading = enter();
-        let runs = Arc::new(Counter::default());
-        let inner = garbage(&runs);
-        retire(move || retire(inner));
-        collect();
-        assert_eq!(runs.get(), 0);
-        drop(reading);
-        assert_eq!(runs.get(), 1);
-    }
-
-    #[test]
-    fn panic_of_garbage_leaves_the_rest_to_the_next_call() {
-        let _turn = turn();
-        retire(|| panic!("in garbage"));
-        let runs = retired();
-        assert!(catch_unwind(collect).is_err());
-        assert_eq!(runs.get(), 0);
-        assert!(has_run(&runs));
-    }
-
-    #[test]
-    fn panic_of_garbage_in_an_unwinding_thread_is_caught() {
-        let _turn = turn();
-        let unwound = catch_unwind(|| {
-            let _pin = pin();
-            retire(|| panic!("in garbage"));
-            panic!("the first panic");
-        });
-        assert_eq!(unwound.unwrap_err().downcast_ref(), Some(&"the first panic"));
-    }
-
-    #[test]
-    fn pin_is_valid_in_destructors_of_thread_local_values() {
-        /// Reads and retires when the thread ends.
-        struct AtExit(Arc<Published<u32>>, Arc<Counter>);
-
-        impl Drop for AtExit {
-            fn drop(&mut self) {
-                let pin = pin();
-                assert_eq!(*self.0.get(&pin), 7);
-                retire(garbage(&self.1));
-                drop(pin);
-                let mut reading = enter();
-                assert!(reading.pass());
-                self.1.next();
-            }
-        }
-
-        thread_local! {
-            static EARLY: RefCell<Option<AtExit>> = const { RefCell::new(None) };
-            static LATE: RefCell<Option<AtExit>> = const { RefCell::new(None) };
-        }
-
-        let _turn = turn();
-        let slots = slots();
-        let value = Arc::new(Published::new(7));
-        let runs = Arc::new(Counter::default());
-        for _ in 0..THREADS {
-            let at_exit = || AtExit(value.clone(), runs.clone());
-            let values = [at_exit(), at_exit()];
-            let thread = spawn(move || {
-                let [early, late] = values;
-                // Destructors run in the order of first use, or in its reverse: one of them runs
-                // after that of the reclamation.
-                EARLY.set(Some(early));
-                drop(pin());
-                LATE.set(Some(late));
-            });
-            thread.join().unwrap();
-        }
-        collect();
-        assert_eq!(runs.get(), 4 * THREADS as u64);
-        assert!(self::slots() <= slots, "the threads gave their slots back");
-    }
-
-    #[test]
-    fn threads_that_ended_leave_no_slots() {
-        let _turn = turn();
-        let slots = slots();
-        for _ in 0..THREADS {
-            spawn(|| drop(enter())).join().unwrap();
-            spawn(|| drop(pin())).join().unwrap();
-        }
-        assert!(self::slots() <= slots);
-    }
-
-    /// A value that knows whether it was dropped.
-    struct Value {
-        number: usize,
-        is_dropped: Flag,
-        dropped: Arc<Counter>,
-    }
-
-    impl Drop for Value {
-        fn drop(&mut self) {
-            self.is_dropped.raise();
-            self.dropped.next();
-        }
-    }
-
-    /// Workers that pass, a thread that pins, and two that replace: no value is dropped while it is
-    /// read, numbers never go back, and every value is dropped once.
-    #[test]
-    fn readers_see_living_values_while_others_replace_them() {
-        const REPLACED: usize = if cfg!(miri) { 40 } else { 20_000 };
-        let _turn = turn();
-        let dropped = Arc::new(Counter::default());
-        let value =
-            |number| Value { number, is_dropped: Flag::default(), dropped: dropped.clone() };
-        let published = Published::new(value(0));
-        let finished = Counter::default();
-        let read = |last: &mut usize| {
-            let pin = pin();
-            let value = published.get(&pin);
-            assert!(!value.is_dropped.is_raised());
-            // Two writers: numbers of one of them never go back.
-            let number = value.number;
-            assert!(number % 2 != *last % 2 || number >= *last);
-            *last = number;
-        };
-        scope(|scope| {
-            for writer in 0..2 {
-                let (value, published, finished) = (&value, &published, &finished);
-                scope.spawn(move || {
-                    for n in 1..=REPLACED {
-                        published.replace(value(2 * n + writer));
-                        if n % 8 == 0 {
-                            collect();
-                        }
-                    }
-                    finished.next();
-                });
-            }
-            for _ in 0..2 {
-                scope.spawn(|| {
-                    let mut reading = enter();
-                    let mut last = 0;
-                    while finished.get() < 2 {
-                        (0..10).for_each(|_| read(&mut last));
-                        reading.pass();
-                        if last % 64 == 0 {
-                            reading.pause(std::thread::yield_now);
-                        }
-                    }
-                });
-            }
-            scope.spawn(|| {
-                let mut last = 0;
-                while finished.get() < 2 {
-                    read(&mut last);
-                }
-            });
-        });
-        drop(published);
-        collect();
-        assert_eq!(dropped.get(), 2 * REPLACED as u64 + 1);
     }
 }

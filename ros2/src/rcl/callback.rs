@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
-/// A function that is called with the number of items that have come since the last call.
+/// A function that is called with the number of new items since the last call.
 ///
 /// On a thread of the middleware, or on the one that publishes within this process.
 pub(super) type OnNew = dyn Fn(usize) + Send + Sync;
@@ -46,12 +46,13 @@ impl Callback {
 /// Calls the closure at `user_data`. A panic of it ends here, since C cannot unwind.
 ///
 /// # Safety
-/// `user_data` is what [`Callback::set`] told the middleware, and has not been freed.
+/// `user_data` is the pointer that [`Callback::set`] gave to the middleware, and has not been
+/// freed.
 unsafe extern "C" fn call(user_data: *const c_void, count: usize) {
     // SAFETY: `set` gave a pointer to a `Box<OnNew>`, and clears it before it frees the box.
     let closure = unsafe { &*user_data.cast::<Box<OnNew>>() };
     if catch_unwind(AssertUnwindSafe(|| closure(count))).is_err() {
-        tracing::error!("a callback for new data panicked; what came stays until it is taken");
+        tracing::error!("a callback for new data panicked; the data stays until it is taken");
     }
 }
 
@@ -84,7 +85,7 @@ mod tests {
             callback.set(Some(closure), tell).unwrap();
         }
         callback.set(None, tell).unwrap();
-        // Told of none while the old one still lived, then of the new one when it was gone.
+        // The middleware had no callback while the old one was freed, then it got the new one.
         assert_eq!(*told.borrow(), [(true, 2), (false, 3), (true, 2), (false, 2)]);
         assert_eq!(*seen.lock().unwrap(), [("first", 3), ("second", 3)]);
         assert_eq!(Arc::strong_count(&alive), 1);

@@ -1,58 +1,137 @@
 //! Clients of services: the side that asks.
 
-use super::error::{RosError, misfit};
+use super::error::{check_slot, misfit};
 use super::ffi;
 use super::lock;
 use super::native::Native;
 use super::node::Node;
 use super::owned::Owned;
-use super::type_support::{by_name, by_name_and_hash};
-use ringspin_executor::QoS;
+use super::type_support::{Dynamic, Resolved};
+use ringspin_executor::{Error, QoS};
 use ringspin_messages::{CdrService, RosService};
 use std::any::Any;
 use std::marker::PhantomData;
 use std::sync::{Mutex, PoisonError};
 
-/// A client of a service of a type that is known by its name: requests and responses are CDR bytes,
-/// each with its header of four bytes. For any thread.
-pub struct RawClient {
+/// A client of a service `S`, or of one whose type is known at run time. It may be used from any
+/// thread.
+pub struct Client<S = Dynamic> {
     rcl: Owned<ffi::rcl_client_t>,
+    table: &'static CdrService,
     request: Mutex<Native>,
     /// Responses are taken into this one, by one thread at a time.
     response: Mutex<Native>,
+    /// The bytes of the last request.
+    buffer: Mutex<Vec<u8>>,
+    service: PhantomData<fn() -> S>,
 }
 
-debug_as_entity!(RawClient);
+debug_as_entity!(Client<S>);
 
-impl RawClient {
-    /// A client of the service `name`, which may be relative to the node, of the type `type_name`,
-    /// such as `std_srvs/srv/SetBool`.
-    ///
-    /// The type need not be one that this program knows: its package is looked for in the sourced
-    /// ROS.
+impl<S: RosService> Client<S> {
+    /// A client of the service `name`, which may be relative to the node.
     ///
     /// # Errors
-    /// [`RosError::UnknownType`]; for an invalid name, a quality of service that the middleware
-    /// does not have, and after a shutdown.
-    pub fn new(node: &Node, type_name: &str, name: &str, qos: &QoS) -> Result<Self, RosError> {
-        Self::of_support(node, (type_name, by_name(type_name)?), name, qos)
+    /// For a type that the sourced ROS does not have or defines in another way, an invalid name, a
+    /// quality of service that the middleware does not have, and after a shutdown.
+    pub fn new(node: &Node, name: &str, qos: &QoS) -> Result<Self, Error> {
+        Self::create(node, Resolved::of_table(CdrService::of::<S>())?, name, qos)
     }
 
-    fn of_support(
+    /// Sends a request, and returns the number by which its response will name it. A request that
+    /// no service is there for is lost: ask [`is_available`](Self::is_available) first.
+    ///
+    /// # Errors
+    /// For a request that does not fit its ROS type, and after a shutdown.
+    pub fn send_request(&self, request: &S::Request) -> Result<i64, Error> {
+        self.send(request)
+    }
+
+    /// Takes the oldest response, if there is one, with the number of its request. Does not wait.
+    ///
+    /// # Errors
+    /// After a shutdown, and for a response that cannot be read: that one is then gone.
+    pub fn take_response(&self) -> Result<Option<(i64, S::Response)>, Error> {
+        let mut slot = None;
+        let sequence = self.take_into(&mut slot)?;
+        Ok(sequence.zip(slot))
+    }
+}
+
+impl Client {
+    /// A client like [`new`](Self::new), of the Rust types of `table`.
+    ///
+    /// # Errors
+    /// For a type that the sourced ROS does not have or defines in another way, an invalid name, a
+    /// quality of service that the middleware does not have, and after a shutdown.
+    pub fn of_table(
         node: &Node,
-        of_type: (&str, &'static ffi::rosidl_service_type_support_t),
+        table: &'static CdrService,
         name: &str,
         qos: &QoS,
-    ) -> Result<Self, RosError> {
-        let rcl = Owned::<ffi::rcl_client_t>::create(node, name, of_type, qos, |_| {})?;
-        let half = |half: &str| {
-            Native::new(by_name(&format!("{}_{half}", of_type.0))?, &rcl.entity).map(Mutex::new)
-        };
-        let (request, response) = (half("Request")?, half("Response")?);
-        Ok(Self { rcl, request, response })
+    ) -> Result<Self, Error> {
+        Self::create(node, Resolved::of_table(table)?, name, qos)
     }
 
-    /// Calls `notify` whenever responses have come, with how many since the last call; as
+    /// A client of the type `type_name`, such as `std_srvs/srv/SetBool`, for CDR bytes. The type
+    /// need not be one that this program knows: its package is looked for in the sourced ROS.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`](ringspin_executor::ErrorKind::NotFound) for an unknown type; other
+    /// ones for an invalid name, a quality of service that the middleware does not have, and after
+    /// a shutdown.
+    pub fn named(node: &Node, type_name: &str, name: &str, qos: &QoS) -> Result<Self, Error> {
+        Self::create(node, Resolved::named(type_name)?, name, qos)
+    }
+
+    /// Sends a request of the Rust type of the table like [`send_request`](Self::send_request).
+    ///
+    /// # Errors
+    /// For a request that does not fit its ROS type or has another Rust type, and after a shutdown.
+    pub fn send_request(&self, request: &dyn Any) -> Result<i64, Error> {
+        self.send(request)
+    }
+
+    /// Takes the oldest response, if there is one, into `slot`: an `Option` of the Rust type; and
+    /// returns the number of its request. Without one, `slot` stays as it is. Does not wait.
+    ///
+    /// # Errors
+    /// For a slot of another type (no response is taken), for a response that cannot be read (it is
+    /// then lost), and after a shutdown.
+    pub fn take_response(&self, slot: &mut dyn Any) -> Result<Option<i64>, Error> {
+        self.take_into(slot)
+    }
+}
+
+impl<S> Client<S> {
+    fn create(
+        node: &Node,
+        resolved: Resolved<'_, ffi::rosidl_service_type_support_t>,
+        name: &str,
+        qos: &QoS,
+    ) -> Result<Self, Error> {
+        let rcl = Owned::<ffi::rcl_client_t>::create(node, name, &resolved, qos, |_| {})?;
+        let [request, response] = Native::of_service(resolved.name, &rcl.entity)?;
+        let buffer = Mutex::default();
+        Ok(Self { rcl, table: resolved.table, request, response, buffer, service: PhantomData })
+    }
+
+    fn send(&self, request: &dyn Any) -> Result<i64, Error> {
+        let mut buffer = self.buffer.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes = self.table.request().serialize(request, &mut buffer);
+        self.send_request_serialized(bytes.map_err(|error| misfit(&self.rcl.entity, &error))?)
+    }
+
+    fn take_into(&self, slot: &mut dyn Any) -> Result<Option<i64>, Error> {
+        let (entity, table) = (&self.rcl.entity, self.table.response());
+        check_slot(table, slot, entity)?;
+        self.take_response_with(|number, bytes| {
+            table.read(bytes, slot).map_err(|error| misfit(entity, &error))?;
+            Ok(number)
+        })
+    }
+
+    /// Calls `notify` whenever responses arrive, with their number since the last call; as
     /// [`on_new_message`](super::SubscriptionEndpoint::on_new_message).
     ///
     /// # Errors
@@ -60,7 +139,7 @@ impl RawClient {
     pub fn on_new_response(
         &self,
         notify: impl Fn(usize) + Send + Sync + 'static,
-    ) -> Result<(), RosError> {
+    ) -> Result<(), Error> {
         self.rcl.on_new(notify)
     }
 
@@ -69,7 +148,7 @@ impl RawClient {
     ///
     /// # Errors
     /// For bytes that are no request of this type, and after a shutdown.
-    pub fn send_request_serialized(&self, request: &[u8]) -> Result<i64, RosError> {
+    pub fn send_request_serialized(&self, request: &[u8]) -> Result<i64, Error> {
         let mut native = self.request.lock().unwrap_or_else(PoisonError::into_inner);
         native.write(request, &self.rcl.entity)?;
         let mut sequence = 0;
@@ -85,15 +164,15 @@ impl RawClient {
     ///
     /// # Errors
     /// After a shutdown.
-    pub fn take_response_serialized(&self) -> Result<Option<(i64, Vec<u8>)>, RosError> {
+    pub fn take_response_serialized(&self) -> Result<Option<(i64, Vec<u8>)>, Error> {
         self.take_response_with(|number, bytes| Ok((number, bytes.to_vec())))
     }
 
-    /// Takes the oldest response, if there is one, and returns what `read` makes of it.
+    /// Takes the oldest response, if there is one, and returns the result of `read`.
     fn take_response_with<T>(
         &self,
-        read: impl FnOnce(i64, &[u8]) -> Result<T, RosError>,
-    ) -> Result<Option<T>, RosError> {
+        read: impl FnOnce(i64, &[u8]) -> Result<T, Error>,
+    ) -> Result<Option<T>, Error> {
         let mut native = self.response.lock().unwrap_or_else(PoisonError::into_inner);
         let mut header = ffi::rmw_request_id_t { writer_guid: [0; 16], sequence_number: 0 };
         // SAFETY: the client is initialized, the C struct is of its response and locked, which
@@ -111,7 +190,7 @@ impl RawClient {
     ///
     /// # Errors
     /// After a shutdown.
-    pub fn is_available(&self) -> Result<bool, RosError> {
+    pub fn is_available(&self) -> Result<bool, Error> {
         let _lock = lock::entities();
         let mut available = false;
         // SAFETY: node and client are initialized, and the lock keeps out other questions.
@@ -125,7 +204,7 @@ impl RawClient {
 
     /// The identities of the servers that are there. Where the middleware has none, all of them
     /// together have one.
-    pub(crate) fn servers(&self) -> Result<Vec<[u8; 16]>, RosError> {
+    pub(crate) fn servers(&self) -> Result<Vec<[u8; 16]>, Error> {
         let ids = Node { handle: self.rcl.parent.node.clone() }.servers(self.service())?;
         if ids.is_empty() && self.is_available()? {
             return Ok(vec![[0; 16]]);
@@ -138,97 +217,3 @@ impl RawClient {
         &self.rcl.parent.name
     }
 }
-
-/// A client of a service of a type that is known by its table. For any thread.
-pub struct ErasedClient {
-    raw: RawClient,
-    table: &'static CdrService,
-    /// The bytes of the last request.
-    buffer: Mutex<Vec<u8>>,
-}
-
-impl ErasedClient {
-    /// A client of the service `name`, which may be relative to the node.
-    ///
-    /// # Errors
-    /// For a type that the sourced ROS does not have or defines in another way, an invalid name, a
-    /// quality of service that the middleware does not have, and after a shutdown.
-    pub fn new(
-        node: &Node,
-        table: &'static CdrService,
-        name: &str,
-        qos: &QoS,
-    ) -> Result<Self, RosError> {
-        let of_type = (table.name(), by_name_and_hash(table.name(), table.hash())?);
-        let raw = RawClient::of_support(node, of_type, name, qos)?;
-        Ok(Self { raw, table, buffer: Mutex::default() })
-    }
-
-    /// Sends a request, and returns the number by which its response will name it. A request that
-    /// no service is there for is lost: ask [`is_available`](RawClient::is_available) first.
-    ///
-    /// # Errors
-    /// For a request of another type or one that does not fit its ROS type, and after a shutdown.
-    pub fn send_request(&self, request: &dyn Any) -> Result<i64, RosError> {
-        let mut buffer = self.buffer.lock().unwrap_or_else(PoisonError::into_inner);
-        let bytes = self.table.request().serialize(request, &mut buffer);
-        let bytes = bytes.map_err(|error| misfit(&self.raw.rcl.entity, &error))?;
-        self.raw.send_request_serialized(bytes)
-    }
-
-    /// Takes the oldest response, if there is one, into `slot`: an `Option` of the Rust type; and
-    /// returns the number of its request. Without one, `slot` stays as it is. Does not wait.
-    ///
-    /// # Errors
-    /// For a slot of another type (no response is taken), after a shutdown, and for a response
-    /// that cannot be read: that one is then gone.
-    pub fn take_response(&self, slot: &mut dyn Any) -> Result<Option<i64>, RosError> {
-        let (entity, table) = (&self.raw.rcl.entity, self.table.response());
-        if !table.fits_slot(slot) {
-            return Err(RosError::OtherType { entity: entity.text() });
-        }
-        self.raw.take_response_with(|number, bytes| {
-            table.read(bytes, slot).map_err(|error| misfit(entity, &error))?;
-            Ok(number)
-        })
-    }
-}
-
-deref_to!(ErasedClient, raw: RawClient);
-
-/// A client of a service `S`. For any thread.
-pub struct Client<S> {
-    inner: ErasedClient,
-    service: PhantomData<fn() -> S>,
-}
-
-impl<S: RosService> Client<S> {
-    /// Same as [`ErasedClient::new`].
-    ///
-    /// # Errors
-    /// The same ones.
-    pub fn new(node: &Node, name: &str, qos: &QoS) -> Result<Self, RosError> {
-        let inner = ErasedClient::new(node, CdrService::of::<S>(), name, qos)?;
-        Ok(Self { inner, service: PhantomData })
-    }
-
-    /// The errors of [`ErasedClient::send_request`].
-    ///
-    /// # Errors
-    /// As there, except that the type is right.
-    pub fn send_request(&self, request: &S::Request) -> Result<i64, RosError> {
-        self.inner.send_request(request)
-    }
-
-    /// Takes the oldest response, if there is one, with the number of its request. Does not wait.
-    ///
-    /// # Errors
-    /// The errors of [`ErasedClient::take_response`].
-    pub fn take_response(&self) -> Result<Option<(i64, S::Response)>, RosError> {
-        let mut slot = None;
-        let sequence = self.inner.take_response(&mut slot)?;
-        Ok(sequence.zip(slot))
-    }
-}
-
-deref_to!(Client<S>, inner: ErasedClient);

@@ -1,10 +1,11 @@
 //! The connection of a process to the middleware.
 
 use super::entity::{Entity, c_name};
-use super::error::{RosError, check, forget};
+use super::error::{check, forget};
 use super::fast_dds::{self, Participant, Profile, Settings};
 use super::ffi;
 use super::{lock, logging};
+use ringspin_executor::{Error, ErrorKind};
 use std::cell::UnsafeCell;
 use std::ffi::{CString, c_char, c_int};
 use std::sync::{Arc, OnceLock};
@@ -12,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 /// How far a context looks for peers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reach {
-    /// As `ROS_AUTOMATIC_DISCOVERY_RANGE` and `ROS_LOCALHOST_ONLY` say.
+    /// The range of `ROS_AUTOMATIC_DISCOVERY_RANGE` and `ROS_LOCALHOST_ONLY`.
     #[default]
     Environment,
     /// This machine only.
@@ -49,12 +50,12 @@ pub struct Context {
 }
 
 impl Context {
-    /// Connects, with `arguments` as for a ROS program: what follows `--ros-args` counts.
+    /// Connects, with `arguments` as for a ROS program: arguments after `--ros-args` count.
     ///
     /// # Errors
     /// For malformed ROS arguments or `ROS_DOMAIN_ID`. Whether the middleware can start shows with
     /// the first node.
-    pub fn new(arguments: &[String]) -> Result<Self, RosError> {
+    pub fn new(arguments: &[String]) -> Result<Self, Error> {
         Self::with_options(arguments, &ContextOptions::default())
     }
 
@@ -63,8 +64,8 @@ impl Context {
     /// Logging belongs to the process: of several contexts, the first decides where it goes.
     ///
     /// # Errors
-    /// The errors of [`new`](Self::new).
-    pub fn with_options(arguments: &[String], options: &ContextOptions) -> Result<Self, RosError> {
+    /// For malformed ROS arguments or `ROS_DOMAIN_ID`.
+    pub fn with_options(arguments: &[String], options: &ContextOptions) -> Result<Self, Error> {
         Self::with_profile(arguments, options, Profile::default())
     }
 
@@ -72,12 +73,12 @@ impl Context {
     /// ones.
     ///
     /// # Errors
-    /// The errors of [`new`](Self::new).
+    /// For malformed ROS arguments or `ROS_DOMAIN_ID`.
     pub fn with_profile(
         arguments: &[String],
         options: &ContextOptions,
         profile: Profile,
-    ) -> Result<Self, RosError> {
+    ) -> Result<Self, Error> {
         let mut arguments = arguments.to_vec();
         let mut switch = |on: bool, name: &str| {
             if !on {
@@ -109,12 +110,12 @@ impl Context {
         domain_of(self.handle.pointer())
     }
 
-    /// Shuts it down: entities of it stay, but what they are asked to do fails from now on. A
-    /// second time does nothing.
+    /// Shuts it down: its entities stay, but their operations fail from now on. A second time does
+    /// nothing.
     ///
     /// # Errors
     /// Where the middleware cannot.
-    pub fn shutdown(&self) -> Result<(), RosError> {
+    pub fn shutdown(&self) -> Result<(), Error> {
         let _lock = lock::entities();
         if !self.is_valid() {
             return Ok(());
@@ -141,10 +142,10 @@ pub(super) struct ContextHandle {
     pub(super) participant: OnceLock<Participant>,
 }
 
-// SAFETY: rcl's context is memory of its own without ties to a thread.
+// SAFETY: rcl's context is separate memory without ties to a thread.
 unsafe impl Send for ContextHandle {}
 // SAFETY: it changes in `new` and `drop`, which have it to themselves, and in `shutdown`, under the
-// lock for entities; what rcl reads of it meanwhile are atomics.
+// lock for entities; rcl reads only atomics of it meanwhile.
 unsafe impl Sync for ContextHandle {}
 
 impl ContextHandle {
@@ -152,7 +153,7 @@ impl ContextHandle {
         arguments: &[CString],
         options: &ContextOptions,
         profile: Profile,
-    ) -> Result<Self, RosError> {
+    ) -> Result<Self, Error> {
         let _lock = lock::entities();
         let entity = Entity::plain("the context");
         // SAFETY: makes an empty value.
@@ -180,7 +181,7 @@ impl Drop for ContextHandle {
     fn drop(&mut self) {
         let _lock = lock::entities();
         logging::release();
-        // SAFETY: this is the last owner; every node holds one, so all of them are gone.
+        // SAFETY: this is the last owner; every node holds one, so all of them have been dropped.
         unsafe { finish(self.context.get()) };
     }
 }
@@ -195,10 +196,15 @@ fn domain_of(context: *mut ffi::rcl_context_t) -> usize {
 }
 
 /// Refuses domains for which Fast DDS would end the process.
-fn check_domain(domain: usize) -> Result<(), RosError> {
+fn check_domain(domain: usize) -> Result<(), Error> {
     const MAX: usize = 232;
     match domain > MAX && fast_dds::is_used() {
-        true => Err(RosError::Domain { domain, max: MAX }),
+        true => Err(Error::new(
+            ErrorKind::InvalidArgument,
+            format!(
+                "domain {domain} has no ports; choose one from 0 to {MAX}, on Linux best up to 101"
+            ),
+        )),
         false => Ok(()),
     }
 }
@@ -209,7 +215,7 @@ fn initialize(
     arguments: &[CString],
     options: &ContextOptions,
     entity: &Entity,
-) -> Result<(), RosError> {
+) -> Result<(), Error> {
     let mut pointers: Vec<*const c_char> = arguments.iter().map(|a| a.as_ptr()).collect();
     let count = pointers.len() as c_int;
     pointers.push(std::ptr::null());

@@ -1,6 +1,6 @@
 //! Names of entities in errors.
 
-use super::error::RosError;
+use ringspin_executor::{Error, ErrorKind};
 use std::ffi::{CStr, CString, c_char};
 use std::sync::Arc;
 
@@ -25,8 +25,11 @@ impl Entity {
 }
 
 /// Converts `name` to a string of C.
-pub(super) fn c_name(what: &'static str, name: &str) -> Result<CString, RosError> {
-    CString::new(name).map_err(|_| RosError::Nul { what, name: name.into() })
+pub(super) fn c_name(what: &str, name: &str) -> Result<CString, Error> {
+    CString::new(name).map_err(|error| {
+        let text = format!("the {what} {name:?} has a NUL character in it; leave it out");
+        Error::new(ErrorKind::InvalidName, text).caused_by(error)
+    })
 }
 
 /// A copy of a string of C; empty for a null pointer.

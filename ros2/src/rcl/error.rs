@@ -1,92 +1,15 @@
-//! Errors of rcl, with the entity that they are about and a way out.
+//! Errors of rcl: ringspin's one error, with the entity that it is about and a way out.
 
 use super::entity::Entity;
 use super::ffi;
+use ringspin_executor::{Error, ErrorKind};
+use ringspin_messages::CdrType;
 use ringspin_messages::cdr::CdrError;
+use std::any::Any;
 use std::ffi::CStr;
-use std::sync::Arc;
-use thiserror::Error;
-
-/// Why something with the middleware did not work.
-#[derive(Clone, Debug, Error)]
-#[non_exhaustive]
-pub enum RosError {
-    /// A function of rcl, or of the middleware below it, failed.
-    #[error("failed to {action} {entity}: {message} ({}); {}", code_name(*code), advice(*code))]
-    Rcl {
-        /// The operation.
-        action: &'static str,
-        /// To what, with its name, type and node.
-        entity: Arc<str>,
-        /// The number that rcl returned.
-        code: i32,
-        /// rcl's own words.
-        message: Box<str>,
-    },
-    /// A name has a NUL character in it, which C takes for its end.
-    #[error("the {what} {name:?} has a NUL character in it; leave it out")]
-    Nul {
-        /// The kind of name.
-        what: &'static str,
-        /// The name as given.
-        name: Box<str>,
-    },
-    /// A domain for which the network has no ports.
-    #[error("domain {domain} has no ports; choose one from 0 to {max}, on Linux best up to 101")]
-    Domain {
-        /// The domain as given, or as `ROS_DOMAIN_ID` says.
-        domain: usize,
-        /// The greatest one.
-        max: usize,
-    },
-    /// A message does not fit its ROS type.
-    #[error("a message of {entity} does not fit its type: {reason}; mend it where it is made")]
-    Message {
-        /// The entity that sends or takes it.
-        entity: Arc<str>,
-        /// The problem.
-        reason: Box<str>,
-    },
-    /// A message of another type was given, or asked for.
-    #[error("{entity} got a Rust value of another type; create one for that type")]
-    OtherType {
-        /// The entity that it was for.
-        entity: Arc<str>,
-    },
-    /// A type has another definition in the sourced ROS than in this program or recording.
-    #[error(
-        "failed to use type {name}: its hash is {program} in this program or recording and \
-         {installed} in the sourced ROS 2; use the same definition in both"
-    )]
-    OtherDefinition {
-        /// The type.
-        name: Box<str>,
-        /// The hash in this program, or in the recording.
-        program: Box<str>,
-        /// The hash in the sourced ROS.
-        installed: Box<str>,
-    },
-    /// A type that nothing in this program, and no library that was found, knows.
-    #[error("unknown type {name:?}: {reason}; {known}")]
-    UnknownType {
-        /// The type's name as given.
-        name: Box<str>,
-        /// Why it is unknown.
-        reason: Box<str>,
-        /// The known types of the package, or the known packages.
-        known: Box<str>,
-    },
-}
-
-impl RosError {
-    /// Whether the middleware gave up waiting.
-    pub(crate) fn is_timeout(&self) -> bool {
-        matches!(self, Self::Rcl { code, .. } if *code == ffi::RCL_RET_TIMEOUT as i32)
-    }
-}
 
 /// rcl's own words for its last error on this thread, which are then forgotten.
-fn last_words() -> Box<str> {
+fn last_words() -> String {
     // SAFETY: both functions only touch a buffer of this thread; the string is returned by value
     // and always ends with NUL.
     unsafe {
@@ -109,69 +32,96 @@ pub(super) fn is_ok(code: i32) -> bool {
 
 /// The error for `code`, which is not RCL_RET_OK.
 #[cold]
-pub(super) fn failure(code: i32, action: &'static str, entity: &Entity) -> RosError {
-    RosError::Rcl { action, entity: entity.text(), code, message: last_words() }
+pub(super) fn failure(code: i32, action: &str, entity: &Entity) -> Error {
+    let (entity, words, name) = (entity.text(), last_words(), code_name(code));
+    let (kind, advice) = meaning(code);
+    Error::new(kind, format!("failed to {action} {entity}: {words} ({name}); {advice}"))
 }
 
 /// `Ok` if `code` says so.
-pub(super) fn check(code: i32, action: &'static str, entity: &Entity) -> Result<(), RosError> {
+pub(super) fn check(code: i32, action: &str, entity: &Entity) -> Result<(), Error> {
     if is_ok(code) { Ok(()) } else { Err(failure(code, action, entity)) }
 }
 
-/// The error of `entity` for a message that could not be serialized or deserialized.
+/// The error of `entity` for a message that `reason` keeps from being converted.
 #[cold]
-pub(super) fn misfit(entity: &Entity, error: &CdrError) -> RosError {
+pub(super) fn misfit(entity: &Entity, reason: &CdrError) -> Error {
     let entity = entity.text();
-    match error {
-        CdrError::OtherType => RosError::OtherType { entity },
-        error => RosError::Message { entity, reason: error.to_string().into() },
+    let (kind, text) = match reason {
+        CdrError::OtherType => (
+            ErrorKind::TypeMismatch,
+            format!("{entity} got a Rust value of another type; create one for that type"),
+        ),
+        reason => (
+            ErrorKind::InvalidArgument,
+            format!(
+                "a message of {entity} does not fit its type: {reason}; mend it where it is made"
+            ),
+        ),
+    };
+    Error::new(kind, text)
+}
+
+/// Refuses a `slot` that is no `Option` of the Rust type of `table`.
+pub(super) fn check_slot(table: &CdrType, slot: &dyn Any, entity: &Entity) -> Result<(), Error> {
+    match table.fits_slot(slot) {
+        true => Ok(()),
+        false => Err(misfit(entity, &CdrError::OtherType)),
     }
 }
 
-fn code_name(code: i32) -> String {
-    let name = match code.try_into().unwrap_or(u32::MAX) {
-        ffi::RCL_RET_ERROR => "RCL_RET_ERROR",
-        ffi::RCL_RET_TIMEOUT => "RCL_RET_TIMEOUT",
-        ffi::RCL_RET_UNSUPPORTED => "RCL_RET_UNSUPPORTED",
-        ffi::RCL_RET_BAD_ALLOC => "RCL_RET_BAD_ALLOC",
-        ffi::RCL_RET_INVALID_ARGUMENT => "RCL_RET_INVALID_ARGUMENT",
-        ffi::RCL_RET_ALREADY_INIT => "RCL_RET_ALREADY_INIT",
-        ffi::RCL_RET_NOT_INIT => "RCL_RET_NOT_INIT",
-        ffi::RCL_RET_TOPIC_NAME_INVALID => "RCL_RET_TOPIC_NAME_INVALID",
-        ffi::RCL_RET_SERVICE_NAME_INVALID => "RCL_RET_SERVICE_NAME_INVALID",
-        ffi::RCL_RET_UNKNOWN_SUBSTITUTION => "RCL_RET_UNKNOWN_SUBSTITUTION",
-        ffi::RCL_RET_ALREADY_SHUTDOWN => "RCL_RET_ALREADY_SHUTDOWN",
-        ffi::RCL_RET_NODE_INVALID => "RCL_RET_NODE_INVALID",
-        ffi::RCL_RET_NODE_INVALID_NAME => "RCL_RET_NODE_INVALID_NAME",
-        ffi::RCL_RET_NODE_INVALID_NAMESPACE => "RCL_RET_NODE_INVALID_NAMESPACE",
-        ffi::RCL_RET_PUBLISHER_INVALID => "RCL_RET_PUBLISHER_INVALID",
-        ffi::RCL_RET_SUBSCRIPTION_INVALID => "RCL_RET_SUBSCRIPTION_INVALID",
-        ffi::RCL_RET_CLIENT_INVALID => "RCL_RET_CLIENT_INVALID",
-        ffi::RCL_RET_SERVICE_INVALID => "RCL_RET_SERVICE_INVALID",
-        ffi::RCL_RET_INVALID_ROS_ARGS => "RCL_RET_INVALID_ROS_ARGS",
-        _ => return format!("rcl code {code}"),
+macro_rules! code_names {
+    ($($name:ident)*) => {
+        fn code_name(code: i32) -> String {
+            match code.try_into().unwrap_or(u32::MAX) {
+                $(ffi::$name => stringify!($name).into(),)*
+                _ => format!("rcl code {code}"),
+            }
+        }
     };
-    name.into()
 }
 
-fn advice(code: i32) -> &'static str {
+code_names! {
+    RCL_RET_ERROR RCL_RET_TIMEOUT RCL_RET_UNSUPPORTED RCL_RET_BAD_ALLOC RCL_RET_INVALID_ARGUMENT
+    RCL_RET_ALREADY_INIT RCL_RET_NOT_INIT RCL_RET_TOPIC_NAME_INVALID RCL_RET_SERVICE_NAME_INVALID
+    RCL_RET_UNKNOWN_SUBSTITUTION RCL_RET_ALREADY_SHUTDOWN RCL_RET_NODE_INVALID
+    RCL_RET_NODE_INVALID_NAME RCL_RET_NODE_INVALID_NAMESPACE RCL_RET_PUBLISHER_INVALID
+    RCL_RET_SUBSCRIPTION_INVALID RCL_RET_CLIENT_INVALID RCL_RET_SERVICE_INVALID
+    RCL_RET_INVALID_ROS_ARGS
+}
+
+/// The kind of error of a code, and the way out.
+fn meaning(code: i32) -> (ErrorKind, &'static str) {
     match code.try_into().unwrap_or(u32::MAX) {
         ffi::RCL_RET_TOPIC_NAME_INVALID
         | ffi::RCL_RET_SERVICE_NAME_INVALID
         | ffi::RCL_RET_UNKNOWN_SUBSTITUTION
         | ffi::RCL_RET_NODE_INVALID_NAME
-        | ffi::RCL_RET_NODE_INVALID_NAMESPACE => "give it a valid ROS 2 name",
+        | ffi::RCL_RET_NODE_INVALID_NAMESPACE => {
+            (ErrorKind::InvalidName, "give it a valid ROS 2 name")
+        }
         ffi::RCL_RET_NOT_INIT
         | ffi::RCL_RET_ALREADY_SHUTDOWN
         | ffi::RCL_RET_NODE_INVALID
         | ffi::RCL_RET_PUBLISHER_INVALID
         | ffi::RCL_RET_SUBSCRIPTION_INVALID
         | ffi::RCL_RET_CLIENT_INVALID
-        | ffi::RCL_RET_SERVICE_INVALID => "was its context shut down? Then make a new one",
-        ffi::RCL_RET_INVALID_ROS_ARGS => "mend what follows --ros-args",
-        ffi::RCL_RET_BAD_ALLOC => "free some memory",
-        ffi::RCL_RET_UNSUPPORTED => "choose another middleware by RMW_IMPLEMENTATION",
-        ffi::RCL_RET_TIMEOUT => "the peer did not acknowledge in time; is it still there?",
-        _ => "check the ROS environment (AMENT_PREFIX_PATH, RMW_IMPLEMENTATION) and the QoS",
+        | ffi::RCL_RET_SERVICE_INVALID => {
+            (ErrorKind::InvalidState, "was its context shut down? Then make a new one")
+        }
+        ffi::RCL_RET_INVALID_ROS_ARGS => {
+            (ErrorKind::InvalidArgument, "correct the arguments after --ros-args")
+        }
+        ffi::RCL_RET_BAD_ALLOC => (ErrorKind::LimitReached, "free some memory"),
+        ffi::RCL_RET_UNSUPPORTED => {
+            (ErrorKind::Unsupported, "choose another middleware by RMW_IMPLEMENTATION")
+        }
+        ffi::RCL_RET_TIMEOUT => {
+            (ErrorKind::TimedOut, "the peer did not acknowledge in time; is it still there?")
+        }
+        _ => (
+            ErrorKind::Middleware,
+            "check the ROS environment (AMENT_PREFIX_PATH, RMW_IMPLEMENTATION) and the QoS",
+        ),
     }
 }

@@ -1,159 +1,32 @@
 //! Events of the quality of service of a publisher or a subscription.
 
 use super::entity::Entity;
-use super::error::{RosError, check};
+use super::error::check;
 use super::ffi;
 use super::ffi::rcl_publisher_event_type_e as OfPublisher;
 use super::ffi::rcl_subscription_event_type_e as OfSub;
 use super::ffi::rmw_qos_policy_kind_e as Policy;
 use super::ffi::{
-    rmw_incompatible_type_status_t as IncompatibleType,
-    rmw_liveliness_changed_status_t as LivelinessChanged,
-    rmw_liveliness_lost_status_t as LivelinessLost,
-    rmw_matched_status_t as Matched,
+    rmw_liveliness_changed_status_t as LivelinessChanged, rmw_matched_status_t as Matched,
     rmw_message_lost_status_t as MessageLost,
     rmw_qos_incompatible_event_status_t as IncompatibleQos,
-    rmw_requested_deadline_missed_status_t as DeadlineMissed, // A publisher's has the same fields.
 };
 use super::lock;
 use super::owned::{Owned, RclStruct, SetCallback};
 use super::publisher::PublisherEndpoint;
 use super::subscription::SubscriptionEndpoint;
-use std::fmt::Debug;
+use ringspin_executor::{Error, QosPolicy, RemoteEventKind as Kind, RemoteStatus};
 use std::mem::MaybeUninit;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The events of a publisher.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PublisherEvent {
-    /// It did not publish within the deadline that it offers.
-    DeadlineMissed,
-    /// It gave no sign of life within its lease.
-    LivelinessLost,
-    /// A subscription of its topic requests more than it offers.
-    IncompatibleQos,
-    /// A subscription of its topic has another type.
-    IncompatibleType,
-    /// A subscription came or went.
-    Matched,
-}
-
-impl PublisherEvent {
-    /// The kind as rcl has it, and the take with its status.
-    fn of_rcl(self) -> (OfPublisher, Take) {
-        match self {
-            Self::DeadlineMissed => {
-                (OfPublisher::RCL_PUBLISHER_OFFERED_DEADLINE_MISSED, take::<DeadlineMissed>)
-            }
-            Self::LivelinessLost => {
-                (OfPublisher::RCL_PUBLISHER_LIVELINESS_LOST, take::<LivelinessLost>)
-            }
-            Self::IncompatibleQos => {
-                (OfPublisher::RCL_PUBLISHER_OFFERED_INCOMPATIBLE_QOS, take::<IncompatibleQos>)
-            }
-            Self::IncompatibleType => {
-                (OfPublisher::RCL_PUBLISHER_INCOMPATIBLE_TYPE, take::<IncompatibleType>)
-            }
-            Self::Matched => (OfPublisher::RCL_PUBLISHER_MATCHED, take::<Matched>),
+/// The counts of a status.
+const fn counts(status: &RemoteStatus) -> [u64; 2] {
+    match *status {
+        RemoteStatus::IncompatibleQos { total, .. } | RemoteStatus::MessageLost { total } => {
+            [total, 0]
         }
-    }
-}
-
-/// The events of a subscription.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SubscriptionEvent {
-    /// No message came within the deadline that it requests.
-    DeadlineMissed,
-    /// Publishers came to life, or lost it.
-    LivelinessChanged,
-    /// A publisher of its topic offers less than it requests.
-    IncompatibleQos,
-    /// Messages were lost on their way.
-    MessageLost,
-    /// A publisher of its topic has another type.
-    IncompatibleType,
-    /// A publisher came or went.
-    Matched,
-}
-
-impl SubscriptionEvent {
-    /// The kind as rcl has it, and the take with its status.
-    fn of_rcl(self) -> (OfSub, Take) {
-        match self {
-            Self::DeadlineMissed => {
-                (OfSub::RCL_SUBSCRIPTION_REQUESTED_DEADLINE_MISSED, take::<DeadlineMissed>)
-            }
-            Self::LivelinessChanged => {
-                (OfSub::RCL_SUBSCRIPTION_LIVELINESS_CHANGED, take::<LivelinessChanged>)
-            }
-            Self::IncompatibleQos => {
-                (OfSub::RCL_SUBSCRIPTION_REQUESTED_INCOMPATIBLE_QOS, take::<IncompatibleQos>)
-            }
-            Self::MessageLost => (OfSub::RCL_SUBSCRIPTION_MESSAGE_LOST, take::<MessageLost>),
-            Self::IncompatibleType => {
-                (OfSub::RCL_SUBSCRIPTION_INCOMPATIBLE_TYPE, take::<IncompatibleType>)
-            }
-            Self::Matched => (OfSub::RCL_SUBSCRIPTION_MATCHED, take::<Matched>),
-        }
-    }
-}
-
-/// An event, with counts since the start, and changes since the event was last taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-#[allow(missing_docs)]
-pub enum QosEvent {
-    /// Deadlines were missed.
-    DeadlineMissed { total: u64, change: u64 },
-    /// Leases were missed.
-    LivelinessLost { total: u64, change: u64 },
-    /// How many publishers are alive, and how many are not.
-    LivelinessChanged { alive: u64, not_alive: u64, alive_change: i64, not_alive_change: i64 },
-    /// Peers with another quality of service; `policy` is the name of the one that did not fit, of
-    /// the last such peer.
-    IncompatibleQos { total: u64, change: u64, policy: &'static str },
-    /// Messages that did not come.
-    MessageLost { total: u64, change: u64 },
-    /// Peers with another type.
-    IncompatibleType { total: u64, change: u64 },
-    /// Peers that were ever connected, and that are now.
-    Matched { total: u64, change: u64, current: u64, current_change: i64 },
-}
-
-impl QosEvent {
-    /// Its counts: changes are differences of these.
-    const fn counts(&self) -> [u64; 2] {
-        match *self {
-            Self::DeadlineMissed { total, .. }
-            | Self::LivelinessLost { total, .. }
-            | Self::IncompatibleQos { total, .. }
-            | Self::MessageLost { total, .. }
-            | Self::IncompatibleType { total, .. } => [total, 0],
-            Self::LivelinessChanged { alive, not_alive, .. } => [alive, not_alive],
-            Self::Matched { total, current, .. } => [total, current],
-        }
-    }
-
-    /// It, with the changes since there were `before` of each.
-    fn since(mut self, before: [u64; 2]) -> Self {
-        let [first, second] = self.counts();
-        let grown = first.saturating_sub(before[0]);
-        let differences = [first.wrapping_sub(before[0]), second.wrapping_sub(before[1])];
-        let [first, second] = differences.map(u64::cast_signed);
-        match &mut self {
-            Self::DeadlineMissed { change, .. }
-            | Self::LivelinessLost { change, .. }
-            | Self::IncompatibleQos { change, .. }
-            | Self::MessageLost { change, .. }
-            | Self::IncompatibleType { change, .. } => *change = grown,
-            Self::LivelinessChanged { alive_change, not_alive_change, .. } => {
-                (*alive_change, *not_alive_change) = (first, second);
-            }
-            Self::Matched { change, current_change, .. } => {
-                (*change, *current_change) = (grown, second);
-            }
-        }
-        self
+        RemoteStatus::Liveliness { alive, not_alive } => [alive, not_alive],
+        RemoteStatus::Matched { total, current } => [total, current],
     }
 }
 
@@ -170,13 +43,13 @@ unsafe impl RclStruct for ffi::rcl_event_t {
     }
 }
 
-/// One kind of event of one publisher or subscription. For any thread.
+/// One kind of event of one publisher or subscription. It may be used from any thread.
 pub struct Event {
     rcl: Owned<ffi::rcl_event_t>,
     /// Takes it with the status that rmw has for its kind.
     take: Take,
-    /// The counts when it was last taken. The middleware has changes too, but Fast DDS
-    /// forgets them when a callback is set.
+    /// The counts when it was last taken. The middleware counts changes, but Fast DDS forgets them
+    /// when a callback is set.
     counted: Mutex<[u64; 2]>,
 }
 
@@ -185,11 +58,10 @@ debug_as_entity!(Event);
 impl Event {
     /// An event of `kind` of `endpoint`, which has the name `of`.
     fn new(
-        kind: impl Debug,
+        kind: Kind,
         (endpoint, of): (Arc<dyn Send + Sync>, &Entity),
-        take: Take,
         initialize: impl FnOnce(*mut ffi::rcl_event_t) -> i32,
-    ) -> Result<Self, RosError> {
+    ) -> Result<Self, Error> {
         let entity = Entity::plain(format!("event {kind:?} of {}", of.text()));
         let _lock = lock::entities();
         // SAFETY: the function only returns an empty value.
@@ -197,6 +69,12 @@ impl Event {
         check(initialize(&mut event), "watch", &entity)?;
         // SAFETY: the event was just initialized, as one of the endpoint.
         let rcl = unsafe { Owned::new(event, entity, endpoint) };
+        let take = match kind {
+            Kind::LivelinessChanged => take::<LivelinessChanged>,
+            Kind::IncompatibleQos => take::<IncompatibleQos>,
+            Kind::MessageLost => take::<MessageLost>,
+            Kind::Matched => take::<Matched>,
+        };
         Ok(Self { rcl, take, counted: Mutex::default() })
     }
 
@@ -209,35 +87,40 @@ impl Event {
     ///
     /// # Errors
     /// Where the middleware has no such callbacks.
-    pub fn on_event(&self, notify: impl Fn(usize) + Send + Sync + 'static) -> Result<(), RosError> {
+    pub fn on_event(&self, notify: impl Fn(usize) + Send + Sync + 'static) -> Result<(), Error> {
         self.rcl.on_new(notify)
     }
 
-    /// Takes the event since it was last taken; `None` if there was none, or if all that changed is
-    /// again as it was. Does not wait.
+    /// Takes the counts, if they have changed since the last take. Does not wait, and names no
+    /// peer.
     ///
     /// # Errors
     /// After a shutdown.
-    pub fn take(&self) -> Result<Option<QosEvent>, RosError> {
+    pub fn take(&self) -> Result<Option<RemoteStatus>, Error> {
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: the status is the one of this kind of event.
-        let Some(event) = unsafe { (self.take)(&self.rcl) }? else { return Ok(None) };
-        let before = std::mem::replace(&mut *counted, event.counts());
-        Ok((event.counts() != before).then(|| event.since(before)))
+        let Some(status) = unsafe { (self.take)(&self.rcl) }? else { return Ok(None) };
+        let before = std::mem::replace(&mut *counted, counts(&status));
+        Ok((*counted != before).then_some(status))
     }
 }
 
 impl PublisherEndpoint {
-    /// Watches for events of `kind`.
+    /// Watches for events of `kind`; `None` if only subscriptions have them.
     ///
     /// # Errors
     /// Where the middleware does not have them.
-    pub fn event(&self, kind: PublisherEvent) -> Result<Event, RosError> {
-        let (kind_of_rcl, take) = kind.of_rcl();
-        Event::new(kind, (self.rcl.clone(), &self.rcl.entity), take, |event| {
+    pub fn event(&self, kind: Kind) -> Result<Option<Event>, Error> {
+        let kind_of_rcl = match kind {
+            Kind::IncompatibleQos => OfPublisher::RCL_PUBLISHER_OFFERED_INCOMPATIBLE_QOS,
+            Kind::Matched => OfPublisher::RCL_PUBLISHER_MATCHED,
+            Kind::LivelinessChanged | Kind::MessageLost => return Ok(None),
+        };
+        let event = Event::new(kind, (self.rcl.clone(), &self.rcl.entity), |event| {
             // SAFETY: the event is empty, and the publisher initialized.
             unsafe { ffi::rcl_publisher_event_init(event, self.rcl.pointer(), kind_of_rcl) }
-        })
+        });
+        event.map(Some)
     }
 }
 
@@ -246,39 +129,43 @@ impl SubscriptionEndpoint {
     ///
     /// # Errors
     /// Where the middleware does not have them.
-    pub fn event(&self, kind: SubscriptionEvent) -> Result<Event, RosError> {
-        let (kind_of_rcl, take) = kind.of_rcl();
-        Event::new(kind, (self.rcl.clone(), &self.rcl.entity), take, |event| {
+    pub fn event(&self, kind: Kind) -> Result<Event, Error> {
+        let kind_of_rcl = match kind {
+            Kind::LivelinessChanged => OfSub::RCL_SUBSCRIPTION_LIVELINESS_CHANGED,
+            Kind::IncompatibleQos => OfSub::RCL_SUBSCRIPTION_REQUESTED_INCOMPATIBLE_QOS,
+            Kind::MessageLost => OfSub::RCL_SUBSCRIPTION_MESSAGE_LOST,
+            Kind::Matched => OfSub::RCL_SUBSCRIPTION_MATCHED,
+        };
+        Event::new(kind, (self.rcl.clone(), &self.rcl.entity), |event| {
             // SAFETY: the event is empty, and the subscription initialized.
             unsafe { ffi::rcl_subscription_event_init(event, self.rcl.pointer(), kind_of_rcl) }
         })
     }
 }
 
-/// A status of rmw: counts, and their changes, which are counted here instead.
+/// A status of rmw: counts, and their changes, which are not used.
 trait Status {
-    /// The event, without changes.
-    fn event(&self) -> QosEvent;
+    fn status(&self) -> RemoteStatus;
 }
 
 /// Takes an event.
 ///
 /// # Safety
 /// The status that this function takes is the one of the event's kind.
-type Take = unsafe fn(&Owned<ffi::rcl_event_t>) -> Result<Option<QosEvent>, RosError>;
+type Take = unsafe fn(&Owned<ffi::rcl_event_t>) -> Result<Option<RemoteStatus>, Error>;
 
 /// Takes an event with the status `S`.
 ///
 /// # Safety
 /// `S` is the status of this kind of event.
-unsafe fn take<S: Status>(event: &Owned<ffi::rcl_event_t>) -> Result<Option<QosEvent>, RosError> {
+unsafe fn take<S: Status>(event: &Owned<ffi::rcl_event_t>) -> Result<Option<RemoteStatus>, Error> {
     let _lock = lock::entities();
     let mut status = MaybeUninit::<S>::zeroed();
     // SAFETY: the event is initialized, and `status` has the room that the middleware writes to.
     let code = unsafe { ffi::rcl_take_event(event.pointer(), status.as_mut_ptr().cast()) };
     let is_taken = event.check_some(code, ffi::RCL_RET_EVENT_TAKE_FAILED, "take")?;
     // SAFETY: the middleware has written the status of an event that was taken.
-    Ok(is_taken.then(|| unsafe { status.assume_init() }.event()))
+    Ok(is_taken.then(|| unsafe { status.assume_init() }.status()))
 }
 
 /// A count of rmw, which has them signed or unsigned, though none is negative.
@@ -286,47 +173,37 @@ fn count(number: impl TryInto<u64>) -> u64 {
     number.try_into().unwrap_or(0)
 }
 
-/// Statuses with nothing but a total.
-macro_rules! totals {
-    ($($status:ident),*) => {$(
-        impl Status for $status {
-            fn event(&self) -> QosEvent {
-                QosEvent::$status { total: count(self.total_count), change: 0 }
-            }
-        }
-    )*};
+impl Status for MessageLost {
+    fn status(&self) -> RemoteStatus {
+        RemoteStatus::MessageLost { total: count(self.total_count) }
+    }
 }
 
-totals!(DeadlineMissed, LivelinessLost, MessageLost, IncompatibleType);
-
 impl Status for LivelinessChanged {
-    fn event(&self) -> QosEvent {
+    fn status(&self) -> RemoteStatus {
         let (alive, not_alive) = (count(self.alive_count), count(self.not_alive_count));
-        QosEvent::LivelinessChanged { alive, not_alive, alive_change: 0, not_alive_change: 0 }
+        RemoteStatus::Liveliness { alive, not_alive }
     }
 }
 
 impl Status for IncompatibleQos {
-    fn event(&self) -> QosEvent {
-        let policy = match self.last_policy_kind {
-            Policy::RMW_QOS_POLICY_DURABILITY => "durability",
-            Policy::RMW_QOS_POLICY_DEADLINE => "deadline",
-            Policy::RMW_QOS_POLICY_LIVELINESS => "liveliness",
-            Policy::RMW_QOS_POLICY_RELIABILITY => "reliability",
-            Policy::RMW_QOS_POLICY_HISTORY => "history",
-            Policy::RMW_QOS_POLICY_LIFESPAN => "lifespan",
-            Policy::RMW_QOS_POLICY_DEPTH => "depth",
-            Policy::RMW_QOS_POLICY_LIVELINESS_LEASE_DURATION => "liveliness lease duration",
-            Policy::RMW_QOS_POLICY_AVOID_ROS_NAMESPACE_CONVENTIONS => "ROS namespace conventions",
-            _ => "none",
+    fn status(&self) -> RemoteStatus {
+        let last_policy = match self.last_policy_kind {
+            Policy::RMW_QOS_POLICY_DURABILITY => Some(QosPolicy::Durability),
+            Policy::RMW_QOS_POLICY_DEADLINE => Some(QosPolicy::Deadline),
+            Policy::RMW_QOS_POLICY_LIVELINESS => Some(QosPolicy::Liveliness),
+            Policy::RMW_QOS_POLICY_RELIABILITY => Some(QosPolicy::Reliability),
+            Policy::RMW_QOS_POLICY_LIVELINESS_LEASE_DURATION => Some(QosPolicy::LeaseDuration),
+            _ => None,
         };
-        QosEvent::IncompatibleQos { total: count(self.total_count), change: 0, policy }
+        let total = count(self.total_count);
+        RemoteStatus::IncompatibleQos { total, last_policy, last_peer: None }
     }
 }
 
 impl Status for Matched {
-    fn event(&self) -> QosEvent {
+    fn status(&self) -> RemoteStatus {
         let (total, current) = (count(self.total_count), count(self.current_count));
-        QosEvent::Matched { total, change: 0, current, current_change: 0 }
+        RemoteStatus::Matched { total, current }
     }
 }

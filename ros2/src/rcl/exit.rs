@@ -1,4 +1,5 @@
-//! The exit of the process, at which everything of rcl is freed, even what is still in use.
+//! The exit of the process, at which everything of rcl is freed, also objects that are still in
+//! use.
 //!
 //! Fast DDS frees its global objects then, and crashes if a participant is left.
 
@@ -9,14 +10,13 @@ use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 unsafe extern "C" {
-    /// Of the C library.
     fn atexit(function: extern "C" fn()) -> c_int;
 }
 
 type Function = Box<dyn FnOnce() + Send>;
 
 struct Registry {
-    /// The functions that stop what uses the middleware; `None` from the exit on.
+    /// The functions that stop the users of the middleware; `None` from the exit on.
     stops: Option<Vec<Function>>,
     /// Frees the structs of rcl, in order of their initialization.
     frees: BTreeMap<u64, Function>,
@@ -44,10 +44,10 @@ pub(super) fn remove(number: u64) -> Option<Function> {
     registry().frees.remove(&number)
 }
 
-/// Has `stop` called when the process exits, and frees what is left of rcl after it.
+/// Has `stop` called when the process exits, and frees the rest of rcl after it.
 ///
-/// To be called after the first node was created: what is registered later is called earlier, so
-/// this comes before Fast DDS frees its objects.
+/// To be called after the first node was created: functions that are registered later are called
+/// earlier, so this one is called before Fast DDS frees its objects.
 pub(crate) fn at_exit(stop: impl FnOnce() + Send + 'static) {
     let Some(stops) = &mut registry().stops else { return };
     stops.push(Box::new(stop));

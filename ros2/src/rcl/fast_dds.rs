@@ -1,9 +1,9 @@
 //! Settings of Fast DDS, ROS 2's usual middleware, that ROS has no names for.
 //!
 //! A context gives them to Fast DDS when its first node is created, unless the user has configured
-//! it with a profile of their own (`FASTRTPS_DEFAULT_PROFILES_FILE`,
-//! `FASTDDS_DEFAULT_PROFILES_FILE`, or `DEFAULT_FASTRTPS_PROFILES.xml` in the working directory):
-//! then that profile holds, and nothing here does.
+//! it with another profile (`FASTRTPS_DEFAULT_PROFILES_FILE`, `FASTDDS_DEFAULT_PROFILES_FILE`, or
+//! `DEFAULT_FASTRTPS_PROFILES.xml` in the working directory): then that profile holds, and nothing
+//! here does.
 //!
 //! Beside the settings of a [`Profile`]:
 //!
@@ -183,11 +183,11 @@ impl Factory {
 
     fn look_up() -> Option<Self> {
         let path = library_path()?;
-        // SAFETY: the library is loaded already, so nothing runs; the names are those of the
-        // public functions `DomainParticipantFactory::{get_instance, load_XML_profiles_string,
-        // set_default_participant_qos}` and of the constant `PARTICIPANT_QOS_DEFAULT`, mangled
-        // with their parameters, which are the same in Fast DDS 2 and 3. What they return is one
-        // 32-bit number.
+        // SAFETY: the library is loaded already, so nothing runs; the names are those of the public
+        // functions `DomainParticipantFactory::{get_instance, load_XML_profiles_string,
+        // set_default_participant_qos}` and of the constant `PARTICIPANT_QOS_DEFAULT`, mangled with
+        // their parameters, which are the same in Fast DDS 2 and 3. The result is one 32-bit
+        // number.
         unsafe {
             let library = Library::new(path).ok()?;
             let factory = "_ZN8eprosima7fastdds3dds24DomainParticipantFactory";
@@ -237,9 +237,9 @@ pub(super) fn is_settable() -> bool {
 
 /// Decides the settings of Fast DDS for `context`; `None` where it takes none.
 ///
-/// For a context that is confined to this machine, rmw_fastrtps adds shared memory itself, whatever
-/// the profile says. Without shared memory such a context gets the default range instead, and
-/// packets that do not leave the machine, which is rmw's own way to confine it.
+/// For a context that is confined to this machine, rmw_fastrtps adds shared memory itself,
+/// regardless of the profile. Without shared memory such a context gets the default range instead,
+/// and packets that do not leave the machine, which is rmw's own way to confine it.
 ///
 /// # Safety
 /// `context` is initialized, has no node, and is not used by another thread.

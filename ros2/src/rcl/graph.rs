@@ -1,12 +1,12 @@
 //! The graph of ROS 2: nodes, topics, services, and their ends.
 
 use super::entity::{c_name, copied};
-use super::error::{RosError, check};
+use super::error::check;
 use super::ffi;
 use super::lock;
 use super::node::Node;
 use super::qos::from_rmw;
-use ringspin_executor::QoS;
+use ringspin_executor::{Error, QoS};
 use std::ffi::c_char;
 use std::time::{Duration, Instant};
 
@@ -50,7 +50,7 @@ impl Node {
     ///
     /// # Errors
     /// After a shutdown.
-    pub fn nodes(&self) -> Result<Vec<NodeName>, RosError> {
+    pub fn nodes(&self) -> Result<Vec<NodeName>, Error> {
         let _lock = lock::entities();
         // SAFETY: the node is initialized; the arrays are empty before, freed after, and have the
         // same size.
@@ -76,7 +76,7 @@ impl Node {
     ///
     /// # Errors
     /// After a shutdown.
-    pub fn topics(&self) -> Result<Vec<(String, Vec<String>)>, RosError> {
+    pub fn topics(&self) -> Result<Vec<(String, Vec<String>)>, Error> {
         self.names_and_types("list the topics seen from", |node, allocator, found| {
             // SAFETY: as `names_and_types` promises.
             unsafe { ffi::rcl_get_topic_names_and_types(node, allocator, false, found) }
@@ -87,7 +87,7 @@ impl Node {
     ///
     /// # Errors
     /// After a shutdown.
-    pub fn services(&self) -> Result<Vec<(String, Vec<String>)>, RosError> {
+    pub fn services(&self) -> Result<Vec<(String, Vec<String>)>, Error> {
         self.names_and_types("list the services seen from", |node, allocator, found| {
             // SAFETY: as `names_and_types` promises.
             unsafe { ffi::rcl_get_service_names_and_types(node, allocator, found) }
@@ -103,7 +103,7 @@ impl Node {
             *mut ffi::rcutils_allocator_t,
             *mut ffi::rcl_names_and_types_t,
         ) -> i32,
-    ) -> Result<Vec<(String, Vec<String>)>, RosError> {
+    ) -> Result<Vec<(String, Vec<String>)>, Error> {
         let _lock = lock::entities();
         // SAFETY: the list is empty before, freed after, and has as many types as names.
         let mut found = unsafe {
@@ -126,19 +126,19 @@ impl Node {
     ///
     /// # Errors
     /// For an invalid name, and after a shutdown.
-    pub fn count_publishers(&self, topic: &str) -> Result<usize, RosError> {
+    pub fn count_publishers(&self, topic: &str) -> Result<usize, Error> {
         self.count("count the publishers seen from", topic, ffi::rcl_count_publishers)
     }
 
     /// How many subscriptions `topic` has; as [`count_publishers`](Self::count_publishers).
     ///
     /// # Errors
-    /// The same ones.
-    pub fn count_subscriptions(&self, topic: &str) -> Result<usize, RosError> {
+    /// For an invalid name, and after a shutdown.
+    pub fn count_subscriptions(&self, topic: &str) -> Result<usize, Error> {
         self.count("count the subscriptions seen from", topic, ffi::rcl_count_subscribers)
     }
 
-    fn count(&self, action: &'static str, topic: &str, ask: Count) -> Result<usize, RosError> {
+    fn count(&self, action: &'static str, topic: &str, ask: Count) -> Result<usize, Error> {
         let topic = c_name("topic", topic)?;
         let _lock = lock::entities();
         let mut count = 0;
@@ -152,7 +152,7 @@ impl Node {
     ///
     /// # Errors
     /// After a shutdown.
-    pub fn publishers(&self, topic: &str) -> Result<Vec<Endpoint>, RosError> {
+    pub fn publishers(&self, topic: &str) -> Result<Vec<Endpoint>, Error> {
         let ask = ffi::rcl_get_publishers_info_by_topic;
         self.endpoints("list the publishers seen from", topic, ask, false)
     }
@@ -162,14 +162,14 @@ impl Node {
     ///
     /// # Errors
     /// After a shutdown.
-    pub fn dds_publishers(&self, topic: &str) -> Result<Vec<Endpoint>, RosError> {
+    pub fn dds_publishers(&self, topic: &str) -> Result<Vec<Endpoint>, Error> {
         let ask = ffi::rcl_get_publishers_info_by_topic;
         self.endpoints("list the publishers seen from", topic, ask, true)
     }
 
     /// The identities of the servers of `service`, where the middleware has them: those of the
     /// publishers of its responses, on a topic that ROS 2 names so.
-    pub(super) fn servers(&self, service: &str) -> Result<Vec<[u8; 16]>, RosError> {
+    pub(super) fn servers(&self, service: &str) -> Result<Vec<[u8; 16]>, Error> {
         let servers = self.dds_publishers(&format!("rr{service}Reply"))?;
         Ok(servers.into_iter().map(|server| server.id).collect())
     }
@@ -177,8 +177,8 @@ impl Node {
     /// The subscriptions of `topic`; as [`publishers`](Self::publishers).
     ///
     /// # Errors
-    /// The same ones.
-    pub fn subscriptions(&self, topic: &str) -> Result<Vec<Endpoint>, RosError> {
+    /// After a shutdown.
+    pub fn subscriptions(&self, topic: &str) -> Result<Vec<Endpoint>, Error> {
         let ask = ffi::rcl_get_subscriptions_info_by_topic;
         self.endpoints("list the subscriptions seen from", topic, ask, false)
     }
@@ -189,7 +189,7 @@ impl Node {
         topic: &str,
         ask: Infos,
         is_mangled: bool,
-    ) -> Result<Vec<Endpoint>, RosError> {
+    ) -> Result<Vec<Endpoint>, Error> {
         let topic = c_name("topic", topic)?;
         let _lock = lock::entities();
         // SAFETY: the node is initialized and the name outlives the call; the array is empty
@@ -211,21 +211,22 @@ impl Node {
     /// a program only: it looks every few milliseconds.
     ///
     /// # Errors
-    /// The errors of `ready`.
+    /// The first error that `ready` returns.
     ///
     /// ```no_run
-    /// # use ringspin_ros2::rcl::{Context, Node, NodeOptions, RosError};
+    /// # use ringspin_executor::Error;
+    /// # use ringspin_ros2::rcl::{Context, Node, NodeOptions};
     /// # use std::time::Duration;
     /// # let node = Node::new(&Context::new(&[])?, "", "pilot", NodeOptions::default())?;
     /// let second = Duration::from_secs(1);
     /// let found = node.wait_for(second, |node| Ok(node.count_publishers("/scan")? > 0))?;
-    /// # Ok::<(), RosError>(())
+    /// # Ok::<(), Error>(())
     /// ```
     pub fn wait_for(
         &self,
         timeout: Duration,
-        mut ready: impl FnMut(&Self) -> Result<bool, RosError>,
-    ) -> Result<bool, RosError> {
+        mut ready: impl FnMut(&Self) -> Result<bool, Error>,
+    ) -> Result<bool, Error> {
         const STEP: Duration = Duration::from_millis(2);
         let start = Instant::now();
         loop {

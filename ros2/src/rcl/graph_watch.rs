@@ -2,17 +2,17 @@
 
 use super::context::{Context, ContextHandle};
 use super::entity::Entity;
-use super::error::{RosError, check, forget};
+use super::error::{check, forget};
 use super::ffi;
 use super::lock;
 use super::node::{Node, NodeHandle};
 use super::owned::{Owned, RclStruct};
+use ringspin_executor::{Error, ErrorKind};
 use ringspin_ringbuf::Flag;
-use std::io;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-/// A guard condition of rcl. For any thread.
+/// A guard condition of rcl. It may be used from any thread.
 type GuardCondition = Owned<ffi::rcl_guard_condition_t>;
 
 // SAFETY: the struct has no ties to a thread, only its initialization and
@@ -26,7 +26,7 @@ unsafe impl RclStruct for ffi::rcl_guard_condition_t {
     }
 }
 
-fn guard_condition(context: &Context) -> Result<GuardCondition, RosError> {
+fn guard_condition(context: &Context) -> Result<GuardCondition, Error> {
     let entity = Entity::plain("a guard condition");
     let _lock = lock::entities();
     // SAFETY: the guard condition is zero-initialized as rcl wants it, and the context is
@@ -48,11 +48,11 @@ struct WaitSet {
     end: Arc<GuardCondition>,
 }
 
-// SAFETY: rcl's wait set is memory of its own without ties to a thread.
+// SAFETY: rcl's wait set is separate memory without ties to a thread.
 unsafe impl Send for WaitSet {}
 
 impl WaitSet {
-    fn new(node: &Node, end: Arc<GuardCondition>) -> Result<Self, RosError> {
+    fn new(node: &Node, end: Arc<GuardCondition>) -> Result<Self, Error> {
         let node = node.handle.clone();
         let _lock = lock::entities();
         // SAFETY: the wait set is zero-initialized as rcl wants it, and the context is initialized
@@ -67,7 +67,7 @@ impl WaitSet {
     }
 
     /// Waits for a change of the graph, or for the end.
-    fn wait(&mut self) -> Result<(), RosError> {
+    fn wait(&mut self) -> Result<(), Error> {
         let (set, none) = (&raw mut self.set, std::ptr::null_mut());
         // SAFETY: the wait set, the node and both guard conditions are initialized, and live until
         // the wait is over; no other thread uses the wait set.
@@ -94,7 +94,7 @@ impl Drop for WaitSet {
     }
 }
 
-/// Calls a closure whenever the graph has changed, on a thread of its own, until it is dropped.
+/// Calls a closure whenever the graph has changed, on a separate thread, until it is dropped.
 pub(crate) struct GraphWatch {
     ends: Arc<(Flag, Arc<GuardCondition>)>,
     thread: Option<JoinHandle<()>>,
@@ -105,10 +105,7 @@ impl GraphWatch {
     ///
     /// # Errors
     /// After a shutdown, and where no thread can be started.
-    pub(crate) fn start(
-        node: &Node,
-        changed: impl Fn() + Send + 'static,
-    ) -> Result<Self, GraphWatchError> {
+    pub(crate) fn start(node: &Node, changed: impl Fn() + Send + 'static) -> Result<Self, Error> {
         let end = Arc::new(guard_condition(&node.context())?);
         let mut wait_set = WaitSet::new(node, end.clone())?;
         let ends = Arc::new((Flag::default(), end));
@@ -118,14 +115,21 @@ impl GraphWatch {
                 if let Err(error) = wait_set.wait() {
                     tracing::error!(
                         %error,
-                        "calls do not learn any more that their server is gone; give them timeouts"
+                        "calls no longer learn that their server ended; give them timeouts"
                     );
                     return;
                 }
                 changed();
             }
         };
-        let thread = std::thread::Builder::new().name("ringspin-graph".into()).spawn(watch)?;
+        let thread = std::thread::Builder::new().name("ringspin-graph".into()).spawn(watch);
+        let thread = thread.map_err(|error| {
+            let text = format!(
+                "failed to start the thread that watches the graph: {error}; raise the limit of \
+                 threads"
+            );
+            Error::new(ErrorKind::Io, text).caused_by(error)
+        })?;
         Ok(Self { ends, thread: Some(thread) })
     }
 }
@@ -142,21 +146,4 @@ impl Drop for GraphWatch {
             tracing::error!("the thread that watches the graph panicked");
         }
     }
-}
-
-impl std::fmt::Debug for GraphWatch {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("GraphWatch")
-    }
-}
-
-/// The reason why the graph cannot be watched.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum GraphWatchError {
-    /// rcl cannot.
-    #[error(transparent)]
-    Rcl(#[from] RosError),
-    /// No thread can be started.
-    #[error("failed to start the thread that watches the graph: {0}; raise the limit of threads")]
-    Thread(#[from] io::Error),
 }

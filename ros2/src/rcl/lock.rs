@@ -14,7 +14,8 @@ pub(super) fn entities() -> MutexGuard<'static, ()> {
 
 static USES: RwLock<()> = RwLock::new(());
 
-/// Held by a thread while it sends through an entity, which takes no other lock.
+/// Held by a thread while it sends through an entity, or asks for its state, which takes no other
+/// lock.
 pub(super) fn one_use() -> RwLockReadGuard<'static, ()> {
     USES.read().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,47 +2,31 @@
 
 use super::context::Context;
 use super::entity::Entity;
-use super::error::{RosError, check};
+use super::error::check;
 use super::ffi;
 use super::node::Node;
+use ringspin_executor::{Error, LogLevel};
 use std::cell::Cell;
 use std::ffi::{CString, c_char, c_int};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How bad it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// Of interest while looking for a fault.
-    Debug,
-    /// That something went as it should.
-    Info,
-    /// That something may go wrong.
-    Warn,
-    /// That something went wrong.
-    Error,
-    /// That the program cannot go on.
-    Fatal,
-}
-
-impl Severity {
-    const fn number(self) -> c_int {
-        use ffi::RCUTILS_LOG_SEVERITY as S;
-        (match self {
-            Self::Debug => S::RCUTILS_LOG_SEVERITY_DEBUG,
-            Self::Info => S::RCUTILS_LOG_SEVERITY_INFO,
-            Self::Warn => S::RCUTILS_LOG_SEVERITY_WARN,
-            Self::Error => S::RCUTILS_LOG_SEVERITY_ERROR,
-            Self::Fatal => S::RCUTILS_LOG_SEVERITY_FATAL,
-        })
-        .0 as c_int
-    }
+const fn number(severity: LogLevel) -> c_int {
+    use ffi::RCUTILS_LOG_SEVERITY as S;
+    (match severity {
+        LogLevel::Debug => S::RCUTILS_LOG_SEVERITY_DEBUG,
+        LogLevel::Info => S::RCUTILS_LOG_SEVERITY_INFO,
+        LogLevel::Warn => S::RCUTILS_LOG_SEVERITY_WARN,
+        LogLevel::Error => S::RCUTILS_LOG_SEVERITY_ERROR,
+        LogLevel::Fatal => S::RCUTILS_LOG_SEVERITY_FATAL,
+    })
+    .0 as c_int
 }
 
 /// One message for the log, and where in the program it comes from.
 #[derive(Clone, Copy, Debug)]
 pub struct LogLine<'a> {
     /// How bad it is.
-    pub severity: Severity,
+    pub severity: LogLevel,
     /// The text. A NUL character is left out.
     pub message: &'a str,
     /// The source file.
@@ -57,7 +41,8 @@ pub struct LogLine<'a> {
 /// [`ContextOptions`](super::ContextOptions) say. A message less severe than the logger's level
 /// (`--log-level`) goes nowhere.
 ///
-/// For any thread. Not for a callback that the middleware calls: it would publish from within.
+/// It may be used from any thread. Not for a callback that the middleware calls: it would publish
+/// from within.
 pub fn log(node: &Node, line: &LogLine<'_>) {
     // SAFETY: the name ends with NUL, and the node keeps its context alive and with it the logging.
     unsafe { log_as(node.handle.logger_name(), line) }
@@ -72,7 +57,7 @@ unsafe fn log_as(logger: *const c_char, line: &LogLine<'_>) {
         file_name: file.as_ptr(),
         line_number: line.line as usize,
     };
-    let severity = line.severity.number();
+    let severity = number(line.severity);
     // SAFETY: all strings end with NUL and outlive the call, and the format takes one of them. The
     // caller promises the rest.
     unsafe { ffi::rcutils_log(&location, severity, logger, c"%s".as_ptr(), message.as_ptr()) }
@@ -121,7 +106,7 @@ impl Drop for Lock {
 pub(super) unsafe fn publish_log_of(
     node: *mut ffi::rcl_node_t,
     entity: &Entity,
-) -> Result<(), RosError> {
+) -> Result<(), Error> {
     // SAFETY: as the caller promises. A second time for one node does nothing.
     let code = unsafe { ffi::rcl_logging_rosout_init_publisher_for_node(node) };
     check(code, "publish the log of", entity)
@@ -137,7 +122,7 @@ pub(super) unsafe fn end_log_of(node: *mut ffi::rcl_node_t) {
 }
 
 /// Sets logging up for one more context, by the arguments of the first one.
-pub(super) fn configure(context: *const ffi::rcl_context_t) -> Result<(), RosError> {
+pub(super) fn configure(context: *const ffi::rcl_context_t) -> Result<(), Error> {
     let mut lock = lock();
     let users = lock.users.as_mut().expect("no log message creates a context");
     if **users == 0 {
@@ -197,10 +182,10 @@ impl Context {
     }
 
     /// Whether a message of `severity` from the logger of `node` would go anywhere.
-    pub fn logs(&self, node: &Node, severity: Severity) -> bool {
+    pub fn logs(&self, node: &Node, severity: LogLevel) -> bool {
         // SAFETY: the name ends with NUL, and the node keeps logging configured.
         unsafe {
-            ffi::rcutils_logging_logger_is_enabled_for(node.handle.logger_name(), severity.number())
+            ffi::rcutils_logging_logger_is_enabled_for(node.handle.logger_name(), number(severity))
         }
     }
 }

@@ -1,11 +1,12 @@
-//! The C struct of a message, of whatever type: services of rcl take and give one. Its content is
+//! The C struct of a message, of any type: services of rcl take and give one. Its content is
 //! written and read as CDR bytes.
 
 use super::entity::Entity;
-use super::error::{RosError, check, failure};
+use super::error::{check, failure};
 use super::ffi::{self as ffi, rosidl_message_type_support_t};
 use super::serialized::{Buffer, borrowed};
-use super::type_support::{Members, members_of};
+use super::type_support::{Members, by_name, members_of};
+use ringspin_executor::{Error, ErrorKind};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -36,8 +37,8 @@ pub(super) struct Native {
     serialized: Buffer,
 }
 
-// SAFETY: the C struct is memory of its own without ties to a thread, and what describes it are
-// statics that do not change.
+// SAFETY: the C struct is separate memory without ties to a thread, and its type description
+// consists of statics that do not change.
 unsafe impl Send for Native {}
 
 impl Native {
@@ -45,17 +46,19 @@ impl Native {
     pub(super) fn new(
         support: &'static rosidl_message_type_support_t,
         entity: &Entity,
-    ) -> Result<Self, RosError> {
+    ) -> Result<Self, Error> {
         let no_memory = || failure(ffi::RCL_RET_BAD_ALLOC as i32, "create a message for", entity);
         let serialized = Buffer::new(entity)?;
         let members = members_of(support);
         let (members, initialize) = members
             .and_then(|members| Some((members, members.init_function?)))
-            .ok_or_else(|| RosError::Message {
-                entity: entity.text(),
-                reason: "its type has no description in C (rosidl_typesupport_introspection_c); \
-                         install the package of the type as a whole"
-                    .into(),
+            .ok_or_else(|| {
+                let text = format!(
+                    "the type of {} has no description in C (rosidl_typesupport_introspection_c); \
+                     install the package of the type as a whole",
+                    entity.text()
+                );
+                Error::new(ErrorKind::NotFound, text)
             })?;
         let layout = Layout::from_size_align(members.size_of_.max(1), ALIGNMENT);
         let layout = layout.map_err(|_| no_memory())?;
@@ -73,13 +76,22 @@ impl Native {
         Ok(Self { memory, layout, members, support, serialized })
     }
 
+    /// The structs of the request and the response of the service type `type_name`.
+    pub(super) fn of_service(type_name: &str, entity: &Entity) -> Result<[Mutex<Self>; 2], Error> {
+        let part = |part| {
+            let support = by_name(&format!("{type_name}_{part}"))?;
+            Self::new(support, entity).map(Mutex::new)
+        };
+        Ok([part("Request")?, part("Response")?])
+    }
+
     /// A struct of the same type, with its default values.
-    pub(super) fn another(&self, entity: &Entity) -> Result<Self, RosError> {
+    pub(super) fn another(&self, entity: &Entity) -> Result<Self, Error> {
         Self::new(self.support, entity)
     }
 
     /// Replaces its content by the message in `bytes`. On an error it is some other message.
-    pub(super) fn write(&mut self, bytes: &[u8], entity: &Entity) -> Result<(), RosError> {
+    pub(super) fn write(&mut self, bytes: &[u8], entity: &Entity) -> Result<(), Error> {
         // SAFETY: the struct is of this type support, initialized, and borrowed exclusively; the
         // bytes are only read, during the call.
         let code = unsafe { ffi::rmw_deserialize(&borrowed(bytes), self.support, self.as_ptr()) };
@@ -88,9 +100,9 @@ impl Native {
 
     /// The serialization of its content. The bytes stay until the next call.
     ///
-    /// rmw skips padding, and may report more bytes than it writes: those are zero, not what was in
-    /// the buffer before.
-    pub(super) fn read(&mut self, entity: &Entity) -> Result<&[u8], RosError> {
+    /// rmw skips padding, and may report more bytes than it writes: those are zero, not the former
+    /// content of the buffer.
+    pub(super) fn read(&mut self, entity: &Entity) -> Result<&[u8], Error> {
         loop {
             let capacity = self.serialized.zero();
             // SAFETY: the struct is of this type support and initialized; struct and buffer are
@@ -128,7 +140,6 @@ impl Drop for Native {
 
 #[cfg(test)]
 mod tests {
-    use super::super::type_support::by_name;
     use super::*;
     use ringspin_messages::rcl_interfaces::msg::ParameterDescriptor as Descriptor;
     use ringspin_messages::{RosMessage, cdr, std_srvs::srv::SetBool::Response};
@@ -165,7 +176,7 @@ mod tests {
         let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let entity = Entity::plain("the test");
         let support = by_name::<rosidl_message_type_support_t>(Descriptor::TYPE_NAME).unwrap();
-        // It has padding behind its first string, whose place depends on that string.
+        // It has padding behind its first string, at a place that depends on that string.
         let mut native = Native::new(support, &entity).unwrap();
         for length in [1000, 200, 3, 2, 1, 0, 2000, 0] {
             let name = "x".repeat(length);

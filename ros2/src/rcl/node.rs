@@ -2,10 +2,11 @@
 
 use super::context::{Context, ContextHandle};
 use super::entity::{Entity, c_name, copied};
-use super::error::{RosError, check};
+use super::error::check;
 use super::ffi;
 use super::owned::{Owned, RclStruct};
 use super::{fast_dds, lock, logging};
+use ringspin_executor::Error;
 use std::ffi::{CStr, CString, c_char};
 use std::sync::{Arc, Weak};
 
@@ -45,7 +46,7 @@ impl Node {
         namespace: &str,
         name: &str,
         options: NodeOptions,
-    ) -> Result<Self, RosError> {
+    ) -> Result<Self, Error> {
         Ok(Self { handle: Arc::new(NodeHandle::new(context, namespace, name, options)?) })
     }
 
@@ -74,12 +75,6 @@ impl WeakNode {
     }
 }
 
-impl std::fmt::Debug for WeakNode {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("WeakNode")
-    }
-}
-
 impl std::fmt::Debug for Node {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Node").field("name", &self.handle.name).finish()
@@ -93,7 +88,8 @@ unsafe impl RclStruct for ffi::rcl_node_t {
 
     unsafe fn free(this: *mut Self, _: &Self::Parent) {
         let _logging = logging::lock();
-        // SAFETY: as the caller promises. Every entity keeps its node, so all entities are gone.
+        // SAFETY: as the caller promises. Every entity keeps its node, so all entities have been
+        // dropped.
         unsafe {
             logging::end_log_of(this);
             ffi::rcl_node_fini(this);
@@ -118,7 +114,7 @@ impl NodeHandle {
         namespace: &str,
         name: &str,
         options: NodeOptions,
-    ) -> Result<Self, RosError> {
+    ) -> Result<Self, Error> {
         let entity = Entity::plain(format!("node {name:?} in namespace {namespace:?}"));
         let (c_name_, c_namespace) = (c_name("node", name)?, c_name("namespace", namespace)?);
         let locks = (lock::entities(), logging::lock());
@@ -130,7 +126,8 @@ impl NodeHandle {
             let mut settings = ffi::rcl_node_get_default_options();
             settings.enable_rosout = options.rosout;
             settings.use_global_arguments = options.use_global_arguments;
-            // None of its own; but without the arguments of the context, rcl wants even so few.
+            // The node has no arguments; rcl asks for them also where it ignores those of the
+            // context.
             let (allocator, none) = (settings.allocator, std::ptr::null());
             let code = ffi::rcl_parse_arguments(0, none, allocator, &mut settings.arguments);
             check(code, "prepare", &entity)?;

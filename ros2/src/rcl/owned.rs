@@ -2,12 +2,13 @@
 
 use super::callback::{Callback, OnNew, Trampoline};
 use super::entity::{Entity, c_name, copied};
-use super::error::{RosError, check, failure, forget, is_ok};
+use super::error::{check, failure, forget, is_ok};
 use super::ffi;
 use super::node::{Node, NodeHandle};
 use super::qos::to_rmw;
+use super::type_support::Resolved;
 use super::{exit, lock};
-use ringspin_executor::QoS;
+use ringspin_executor::{Error, QoS};
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ pub(super) type SetCallback<T> = unsafe extern "C" fn(*const T, Trampoline, *con
 /// The struct has no ties to a thread, and only its initialization and `free` change it.
 /// `SET_CALLBACK` and `free` call the functions of rcl for this struct.
 pub(super) unsafe trait RclStruct: Sized {
-    /// The owner of what the struct points to.
+    /// The owner of the memory to which the struct points.
     type Parent: Clone + Send + Sync + 'static;
     /// `None` for a struct without callbacks.
     const SET_CALLBACK: Option<SetCallback<Self>> = None;
@@ -51,8 +52,8 @@ unsafe impl<T: RclStruct> Send for Owned<T> {}
 // for entities. A take of messages needs a typed or raw subscription exclusively, and an endpoint
 // has one. A take of requests or responses holds the lock of the message it writes to. A take uses
 // the reader in the middleware, and sending uses the writer, so they can run at the same time. The
-// exit of the process changes it as well, after those who take have stopped, and while nothing can
-// take the lock for entities or send.
+// exit of the process changes it as well, after all takes have stopped, and while nothing can take
+// the lock for entities or send.
 unsafe impl<T: RclStruct> Sync for Owned<T> {}
 
 impl<T: RclStruct> Owned<T> {
@@ -73,15 +74,15 @@ impl<T: RclStruct> Owned<T> {
         self.raw.get()
     }
 
-    /// Calls `notify` whenever something has come; replaces an earlier callback.
+    /// Calls `notify` whenever an item arrives; replaces an earlier callback.
     pub(super) fn on_new(
         &self,
         notify: impl Fn(usize) + Send + Sync + 'static,
-    ) -> Result<(), RosError> {
+    ) -> Result<(), Error> {
         self.set_callback(Some(Box::new(notify)))
     }
 
-    fn set_callback(&self, closure: Option<Box<OnNew>>) -> Result<(), RosError> {
+    fn set_callback(&self, closure: Option<Box<OnNew>>) -> Result<(), Error> {
         let Some(set) = T::SET_CALLBACK else { return Ok(()) };
         self.callback.set(closure, |function, data| {
             // SAFETY: the struct is initialized; `data` belongs to `function` and lives until this
@@ -92,7 +93,7 @@ impl<T: RclStruct> Owned<T> {
     }
 
     /// `Ok` if `code` says so.
-    pub(super) fn check(&self, code: i32, action: &'static str) -> Result<(), RosError> {
+    pub(super) fn check(&self, code: i32, action: &'static str) -> Result<(), Error> {
         check(code, action, &self.entity)
     }
 
@@ -102,7 +103,7 @@ impl<T: RclStruct> Owned<T> {
         code: i32,
         none: u32,
         action: &'static str,
-    ) -> Result<bool, RosError> {
+    ) -> Result<bool, Error> {
         if is_ok(code) {
             return Ok(true);
         }
@@ -157,12 +158,12 @@ macro_rules! node_entities {
             pub(super) fn create(
                 node: &Node,
                 name: &str,
-                (type_name, support): (&str, &'static ffi::$support),
+                resolved: &Resolved<'_, ffi::$support>,
                 qos: &QoS,
                 adjust: impl FnOnce(&mut ffi::$options),
-            ) -> Result<Self, RosError> {
+            ) -> Result<Self, Error> {
                 let node = node.handle.clone();
-                let entity = node.entity($kind, name, type_name);
+                let entity = node.entity($kind, name, resolved.name);
                 let given = c_name($kind_of_name, name)?;
                 let _lock = lock::entities();
                 // SAFETY: the name and the options outlive the call, the type support is static,
@@ -173,10 +174,11 @@ macro_rules! node_entities {
                     adjust(&mut options);
                     let mut raw = ffi::$empty();
                     let pointer = node.pointer();
-                    let code = ffi::$init(&mut raw, pointer, support, given.as_ptr(), &options);
+                    let given = given.as_ptr();
+                    let code = ffi::$init(&mut raw, pointer, resolved.support, given, &options);
                     check(code, "create", &entity)?;
                     let name = copied(ffi::$name(&raw));
-                    let entity = node.entity($kind, &name, type_name);
+                    let entity = node.entity($kind, &name, resolved.name);
                     Ok(Self::new(raw, entity, InNode { node, name }))
                 }
             }

@@ -1,6 +1,6 @@
 //! Publishers.
 
-use super::error::{RosError, misfit};
+use super::error::misfit;
 use super::fast_dds::Participant;
 use super::ffi;
 use super::lock;
@@ -8,15 +8,19 @@ use super::node::Node;
 use super::owned::Owned;
 use super::qos::{check_depth, from_rmw};
 use super::serialized;
-use super::type_support::{by_name, by_name_and_hash};
-use ringspin_executor::QoS;
+use super::type_support::{Dynamic, Resolved};
+use ringspin_executor::{Error, QoS};
 use ringspin_messages::{CdrType, RosMessage};
 use std::any::Any;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// A publisher without its type: the part that all publishers have in common. For any thread.
+/// The longest wait at a time, for which an exit of the process waits.
+const ACKNOWLEDGED_WAIT_MAX: Duration = Duration::from_millis(50);
+
+/// A publisher without its type: the part that all publishers have in common. It may be used from
+/// any thread.
 pub struct PublisherEndpoint {
     pub(super) rcl: Arc<Owned<ffi::rcl_publisher_t>>,
 }
@@ -27,10 +31,10 @@ impl PublisherEndpoint {
     pub(super) fn new(
         node: &Node,
         topic: &str,
-        of_type: (&str, &'static ffi::rosidl_message_type_support_t),
+        resolved: &Resolved<'_, ffi::rosidl_message_type_support_t>,
         qos: &QoS,
-    ) -> Result<Self, RosError> {
-        let rcl = Owned::<ffi::rcl_publisher_t>::create(node, topic, of_type, qos, |_| {})?;
+    ) -> Result<Self, Error> {
+        let rcl = Owned::<ffi::rcl_publisher_t>::create(node, topic, resolved, qos, |_| {})?;
         check_depth(qos, &rcl.entity);
         let context = node.handle.context();
         if context.participant.get().is_none()
@@ -51,7 +55,7 @@ impl PublisherEndpoint {
     ///
     /// # Errors
     /// After a shutdown, and where the middleware refuses them. It does not look into them.
-    pub fn publish_serialized(&self, bytes: &[u8]) -> Result<(), RosError> {
+    pub fn publish_serialized(&self, bytes: &[u8]) -> Result<(), Error> {
         let message = serialized::borrowed(bytes);
         let _use = lock::one_use();
         // SAFETY: the publisher is initialized; the bytes are only read, during the call.
@@ -65,7 +69,8 @@ impl PublisherEndpoint {
     ///
     /// # Errors
     /// After a shutdown.
-    pub fn assert_liveliness(&self) -> Result<(), RosError> {
+    pub fn assert_liveliness(&self) -> Result<(), Error> {
+        let _use = lock::one_use();
         // SAFETY: the publisher is initialized.
         let code = unsafe { ffi::rcl_publisher_assert_liveliness(self.rcl.pointer()) };
         self.rcl.check(code, "assert the liveliness of")
@@ -75,8 +80,9 @@ impl PublisherEndpoint {
     ///
     /// # Errors
     /// After a shutdown.
-    pub fn subscription_count(&self) -> Result<usize, RosError> {
+    pub fn subscription_count(&self) -> Result<usize, Error> {
         let mut count = 0;
+        let _use = lock::one_use();
         // SAFETY: the publisher is initialized, and `count` outlives the call.
         let code =
             unsafe { ffi::rcl_publisher_get_subscription_count(self.rcl.pointer(), &mut count) };
@@ -85,20 +91,30 @@ impl PublisherEndpoint {
     }
 
     /// Waits up to `timeout` until every reliable subscription has acknowledged every message;
-    /// false if time was up. For the end of a program, which would otherwise lose what is under
-    /// way.
+    /// false if time was up. Call it at the end of a program, which would otherwise lose messages
+    /// under way.
     ///
     /// # Errors
     /// After a shutdown, and where the middleware cannot tell.
-    pub fn wait_for_acknowledgements(&self, timeout: Duration) -> Result<bool, RosError> {
-        let ns = timeout.as_nanos().try_into().unwrap_or(i64::MAX);
-        // SAFETY: the publisher is initialized.
-        let code = unsafe { ffi::rcl_publisher_wait_for_all_acked(self.rcl.pointer(), ns) };
-        self.rcl.check_some(code, ffi::RCL_RET_TIMEOUT, "wait for acknowledgements of")
+    pub fn wait_for_acknowledgements(&self, timeout: Duration) -> Result<bool, Error> {
+        let start = Instant::now();
+        loop {
+            let left = timeout.saturating_sub(start.elapsed());
+            let ns = left.min(ACKNOWLEDGED_WAIT_MAX).as_nanos() as i64;
+            let _use = lock::one_use();
+            // SAFETY: the publisher is initialized.
+            let code = unsafe { ffi::rcl_publisher_wait_for_all_acked(self.rcl.pointer(), ns) };
+            let none = ffi::RCL_RET_TIMEOUT;
+            let is_done = self.rcl.check_some(code, none, "wait for acknowledgements of")?;
+            if is_done || left <= ACKNOWLEDGED_WAIT_MAX {
+                return Ok(is_done);
+            }
+        }
     }
 
     /// The quality of service that the middleware gave it.
     pub fn qos(&self) -> QoS {
+        let _use = lock::one_use();
         // SAFETY: the publisher is initialized; the profile lives as long as it does.
         let profile = unsafe { ffi::rcl_publisher_get_actual_qos(self.rcl.pointer()).as_ref() };
         profile.map(from_rmw).unwrap_or_default()
@@ -110,90 +126,95 @@ impl PublisherEndpoint {
     }
 }
 
-/// A publisher of a message type that is known by its table. For any thread.
-pub struct ErasedPublisher {
+/// A publisher of messages `T`, or of a type that is known at run time. It may be used from any
+/// thread.
+pub struct Publisher<T = Dynamic> {
     endpoint: PublisherEndpoint,
     /// The bytes of the last message; several threads at once make their own.
     buffer: Mutex<Vec<u8>>,
     table: &'static CdrType,
+    message: PhantomData<fn(T)>,
 }
 
-impl ErasedPublisher {
+impl<T: RosMessage> Publisher<T> {
     /// A publisher on `topic`, which may be relative to the node.
     ///
     /// # Errors
     /// For a type that the sourced ROS does not have or defines in another way, an invalid name, a
     /// quality of service that the middleware does not have, and after a shutdown.
-    pub fn new(
+    pub fn new(node: &Node, topic: &str, qos: &QoS) -> Result<Self, Error> {
+        Self::create(node, Resolved::of_table(CdrType::of::<T>())?, topic, qos)
+    }
+
+    /// Publishes `message`. Subscriptions of this process are called within. Nothing is allocated
+    /// here once a message was as large.
+    ///
+    /// # Errors
+    /// For a message that does not fit its ROS type: too many elements, a NUL in a string. After a
+    /// shutdown, and where the middleware has no room.
+    pub fn publish(&self, message: &T) -> Result<(), Error> {
+        self.send(message)
+    }
+}
+
+impl Publisher {
+    /// A publisher like [`new`](Self::new), of the Rust type of `table`.
+    ///
+    /// # Errors
+    /// For a type that the sourced ROS does not have or defines in another way, an invalid name, a
+    /// quality of service that the middleware does not have, and after a shutdown.
+    pub fn of_table(
         node: &Node,
         table: &'static CdrType,
         topic: &str,
         qos: &QoS,
-    ) -> Result<Self, RosError> {
-        let of_type = (table.name(), by_name_and_hash(table.name(), table.hash())?);
-        let endpoint = PublisherEndpoint::new(node, topic, of_type, qos)?;
-        Ok(Self { endpoint, buffer: Mutex::default(), table })
+    ) -> Result<Self, Error> {
+        Self::create(node, Resolved::of_table(table)?, topic, qos)
     }
 
-    /// A publisher of [`RawMessage`](ringspin_messages::RawMessage)s of the type `type_name`.
-    pub(crate) fn raw(
+    /// A publisher of the message type `type_name`, such as `std_msgs/msg/String`, for CDR bytes.
+    /// The type need not be one that this program knows: its package is looked for in the sourced
+    /// ROS.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`](ringspin_executor::ErrorKind::NotFound) for an unknown type; other
+    /// ones for an invalid name, a quality of service that the middleware does not have, and after
+    /// a shutdown.
+    pub fn named(node: &Node, topic: &str, type_name: &str, qos: &QoS) -> Result<Self, Error> {
+        Self::create(node, Resolved::named(type_name)?, topic, qos)
+    }
+
+    /// Publishes a message of the Rust type of the table like [`publish`](Self::publish).
+    ///
+    /// # Errors
+    /// For a message that does not fit its ROS type or has another Rust type, after a shutdown, and
+    /// where the middleware has no room.
+    pub fn publish(&self, message: &dyn Any) -> Result<(), Error> {
+        self.send(message)
+    }
+}
+
+impl<T> Publisher<T> {
+    fn create(
         node: &Node,
-        type_name: &str,
+        resolved: Resolved<'_, ffi::rosidl_message_type_support_t>,
         topic: &str,
         qos: &QoS,
-    ) -> Result<Self, RosError> {
-        let endpoint = PublisherEndpoint::new(node, topic, (type_name, by_name(type_name)?), qos)?;
-        Ok(Self { endpoint, buffer: Mutex::default(), table: CdrType::raw() })
+    ) -> Result<Self, Error> {
+        let endpoint = PublisherEndpoint::new(node, topic, &resolved, qos)?;
+        Ok(Self { endpoint, buffer: Mutex::default(), table: resolved.table, message: PhantomData })
     }
 
-    /// Publishes `message`, of the Rust type that the table is of.
-    ///
-    /// Subscriptions of this process are called within. Nothing is allocated here once a message
-    /// was as large.
-    ///
-    /// # Errors
-    /// For a message of another type ([`RosError::OtherType`]), or one that does not fit its ROS
-    /// type ([`RosError::Message`]): too many elements, a NUL in a string. After a shutdown, and
-    /// where the middleware has no room.
-    pub fn publish(&self, message: &dyn Any) -> Result<(), RosError> {
+    fn send(&self, message: &dyn Any) -> Result<(), Error> {
+        let send = |buffer: &mut Vec<u8>| {
+            let bytes = self.table.serialize(message, buffer);
+            self.publish_serialized(bytes.map_err(|error| misfit(&self.rcl.entity, &error))?)
+        };
         match self.buffer.try_lock() {
-            Ok(mut buffer) => self.send(&mut buffer, message),
-            Err(_) => self.send(&mut Vec::new(), message),
+            Ok(mut buffer) => send(&mut buffer),
+            Err(_) => send(&mut Vec::new()),
         }
     }
-
-    fn send(&self, buffer: &mut Vec<u8>, message: &dyn Any) -> Result<(), RosError> {
-        let bytes = self.table.serialize(message, buffer);
-        let bytes = bytes.map_err(|error| misfit(&self.endpoint.rcl.entity, &error))?;
-        self.publish_serialized(bytes)
-    }
 }
 
-deref_to!(ErasedPublisher, endpoint: PublisherEndpoint);
-
-/// A publisher of messages `T`. For any thread.
-pub struct Publisher<T> {
-    inner: ErasedPublisher,
-    message: PhantomData<fn(T)>,
-}
-
-impl<T: RosMessage> Publisher<T> {
-    /// Same as [`ErasedPublisher::new`].
-    ///
-    /// # Errors
-    /// The same ones.
-    pub fn new(node: &Node, topic: &str, qos: &QoS) -> Result<Self, RosError> {
-        let inner = ErasedPublisher::new(node, CdrType::of::<T>(), topic, qos)?;
-        Ok(Self { inner, message: PhantomData })
-    }
-
-    /// The errors of [`ErasedPublisher::publish`].
-    ///
-    /// # Errors
-    /// As there, except that the type is right.
-    pub fn publish(&self, message: &T) -> Result<(), RosError> {
-        self.inner.publish(message)
-    }
-}
-
-deref_to!(Publisher<T>, inner: ErasedPublisher);
+deref_to!(Publisher<T>, endpoint: PublisherEndpoint);

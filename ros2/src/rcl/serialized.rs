@@ -1,17 +1,18 @@
 //! Messages as bytes: rcl's buffers for them.
 
 use super::entity::Entity;
-use super::error::{RosError, check};
+use super::error::check;
 use super::ffi;
+use ringspin_executor::Error;
 
 /// A buffer that rcl fills and that grows as it needs.
 pub(super) struct Buffer(ffi::rcl_serialized_message_t);
 
-// SAFETY: the buffer is memory of its own without ties to a thread.
+// SAFETY: the buffer is separate memory without ties to a thread.
 unsafe impl Send for Buffer {}
 
 impl Buffer {
-    pub(super) fn new(entity: &Entity) -> Result<Self, RosError> {
+    pub(super) fn new(entity: &Entity) -> Result<Self, Error> {
         // SAFETY: makes an empty value, and initializes it with an allocator that is always there.
         unsafe {
             let mut array = ffi::rcutils_get_zero_initialized_uint8_array();

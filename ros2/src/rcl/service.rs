@@ -1,13 +1,13 @@
 //! Services: the side that answers.
 
-use super::error::{RosError, misfit};
+use super::error::{check_slot, misfit};
 use super::ffi;
 use super::lock;
 use super::native::Native;
 use super::node::Node;
 use super::owned::Owned;
-use super::type_support::{by_name, by_name_and_hash};
-use ringspin_executor::QoS;
+use super::type_support::{Dynamic, Resolved};
+use ringspin_executor::{Error, QoS};
 use ringspin_messages::{CdrService, RosService};
 use std::any::Any;
 use std::marker::PhantomData;
@@ -22,46 +22,111 @@ pub struct RequestId {
     pub sequence: i64,
 }
 
-/// A service of a type that is known by its name: requests and responses are CDR bytes, each with
-/// its header of four bytes. For any thread.
-pub struct RawService {
+/// A service `S`, or one whose type is known at run time. It may be used from any thread.
+pub struct Service<S = Dynamic> {
     rcl: Owned<ffi::rcl_service_t>,
+    table: &'static CdrService,
     /// Requests are taken into this one, by one thread at a time.
     request: Mutex<Native>,
     response: Mutex<Native>,
+    /// The bytes of the last response.
+    buffer: Mutex<Vec<u8>>,
+    service: PhantomData<fn() -> S>,
 }
 
-debug_as_entity!(RawService);
+debug_as_entity!(Service<S>);
 
-impl RawService {
-    /// A service `name`, which may be relative to the node, of the type `type_name`, such as
-    /// `std_srvs/srv/SetBool`.
-    ///
-    /// The type need not be one that this program knows: its package is looked for in the sourced
-    /// ROS.
+impl<S: RosService> Service<S> {
+    /// A service `name`, which may be relative to the node.
     ///
     /// # Errors
-    /// [`RosError::UnknownType`]; for an invalid name, a quality of service that the middleware
-    /// does not have, and after a shutdown.
-    pub fn new(node: &Node, type_name: &str, name: &str, qos: &QoS) -> Result<Self, RosError> {
-        Self::of_support(node, (type_name, by_name(type_name)?), name, qos)
+    /// For a type that the sourced ROS does not have or defines in another way, an invalid name, a
+    /// quality of service that the middleware does not have, and after a shutdown.
+    pub fn new(node: &Node, name: &str, qos: &QoS) -> Result<Self, Error> {
+        Self::create(node, Resolved::of_table(CdrService::of::<S>())?, name, qos)
     }
 
-    fn of_support(
+    /// Takes the oldest request, if there is one. Does not wait.
+    ///
+    /// # Errors
+    /// After a shutdown, and for a request that cannot be read: that one is then gone.
+    pub fn take_request(&self) -> Result<Option<(S::Request, RequestId)>, Error> {
+        let mut slot = None;
+        let id = self.take_into(&mut slot)?;
+        Ok(slot.zip(id))
+    }
+
+    /// Answers the request `id` with `response`, from any thread and in any order.
+    ///
+    /// # Errors
+    /// For a response that does not fit its ROS type, when the client no longer exists, and after a
+    /// shutdown.
+    pub fn send_response(&self, id: RequestId, response: &S::Response) -> Result<(), Error> {
+        self.send(id, response)
+    }
+}
+
+impl Service {
+    /// A service like [`new`](Self::new), of the Rust types of `table`.
+    ///
+    /// # Errors
+    /// For a type that the sourced ROS does not have or defines in another way, an invalid name, a
+    /// quality of service that the middleware does not have, and after a shutdown.
+    pub fn of_table(
         node: &Node,
-        of_type: (&str, &'static ffi::rosidl_service_type_support_t),
+        table: &'static CdrService,
         name: &str,
         qos: &QoS,
-    ) -> Result<Self, RosError> {
-        let rcl = Owned::<ffi::rcl_service_t>::create(node, name, of_type, qos, |_| {})?;
-        let half = |half: &str| {
-            Native::new(by_name(&format!("{}_{half}", of_type.0))?, &rcl.entity).map(Mutex::new)
-        };
-        let (request, response) = (half("Request")?, half("Response")?);
-        Ok(Self { rcl, request, response })
+    ) -> Result<Self, Error> {
+        Self::create(node, Resolved::of_table(table)?, name, qos)
     }
 
-    /// Calls `notify` whenever requests have come, with how many since the last call; as
+    /// A service of the type `type_name`, such as `std_srvs/srv/SetBool`, for CDR bytes. The type
+    /// need not be one that this program knows: its package is looked for in the sourced ROS.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`](ringspin_executor::ErrorKind::NotFound) for an unknown type; other
+    /// ones for an invalid name, a quality of service that the middleware does not have, and after
+    /// a shutdown.
+    pub fn named(node: &Node, type_name: &str, name: &str, qos: &QoS) -> Result<Self, Error> {
+        Self::create(node, Resolved::named(type_name)?, name, qos)
+    }
+
+    /// Takes the oldest request, if there is one, into `slot`: an `Option` of the Rust type.
+    /// Without one, `slot` stays as it is. Does not wait.
+    ///
+    /// # Errors
+    /// For a slot of another type (no request is taken), for a request that cannot be read (it is
+    /// then lost), and after a shutdown.
+    pub fn take_request(&self, slot: &mut dyn Any) -> Result<Option<RequestId>, Error> {
+        self.take_into(slot)
+    }
+
+    /// Answers a request with a response of the Rust type of the table, like
+    /// [`send_response`](Self::send_response).
+    ///
+    /// # Errors
+    /// For a response that does not fit its ROS type or has another Rust type, when the client no
+    /// longer exists, and after a shutdown.
+    pub fn send_response(&self, id: RequestId, response: &dyn Any) -> Result<(), Error> {
+        self.send(id, response)
+    }
+}
+
+impl<S> Service<S> {
+    fn create(
+        node: &Node,
+        resolved: Resolved<'_, ffi::rosidl_service_type_support_t>,
+        name: &str,
+        qos: &QoS,
+    ) -> Result<Self, Error> {
+        let rcl = Owned::<ffi::rcl_service_t>::create(node, name, &resolved, qos, |_| {})?;
+        let [request, response] = Native::of_service(resolved.name, &rcl.entity)?;
+        let buffer = Mutex::default();
+        Ok(Self { rcl, table: resolved.table, request, response, buffer, service: PhantomData })
+    }
+
+    /// Calls `notify` whenever requests arrive, with their number since the last call; as
     /// [`on_new_message`](super::SubscriptionEndpoint::on_new_message).
     ///
     /// # Errors
@@ -69,7 +134,7 @@ impl RawService {
     pub fn on_new_request(
         &self,
         notify: impl Fn(usize) + Send + Sync + 'static,
-    ) -> Result<(), RosError> {
+    ) -> Result<(), Error> {
         self.rcl.on_new(notify)
     }
 
@@ -77,15 +142,15 @@ impl RawService {
     ///
     /// # Errors
     /// After a shutdown.
-    pub fn take_request_serialized(&self) -> Result<Option<(Vec<u8>, RequestId)>, RosError> {
+    pub fn take_request_serialized(&self) -> Result<Option<(Vec<u8>, RequestId)>, Error> {
         self.take_request_with(|bytes, id| Ok((bytes.to_vec(), id)))
     }
 
-    /// Takes the oldest request, if there is one, and returns what `read` makes of it.
+    /// Takes the oldest request, if there is one, and returns the result of `read`.
     fn take_request_with<T>(
         &self,
-        read: impl FnOnce(&[u8], RequestId) -> Result<T, RosError>,
-    ) -> Result<Option<T>, RosError> {
+        read: impl FnOnce(&[u8], RequestId) -> Result<T, Error>,
+    ) -> Result<Option<T>, Error> {
         let mut native = self.request.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: an empty header is all zeros.
         let mut header: ffi::rmw_service_info_t = unsafe { std::mem::zeroed() };
@@ -106,14 +171,20 @@ impl RawService {
     /// Answers the request `id` with `response`, from any thread and in any order.
     ///
     /// # Errors
-    /// For bytes that are no response of this type, when the client has gone, and after a shutdown.
-    pub fn send_response_serialized(&self, id: RequestId, response: &[u8]) -> Result<(), RosError> {
+    /// For bytes that are no response of this type, when the client no longer exists, and after a
+    /// shutdown.
+    pub fn send_response_serialized(&self, id: RequestId, response: &[u8]) -> Result<(), Error> {
         let mut native = self.response.lock().unwrap_or_else(PoisonError::into_inner);
-        self.send(&mut native, id, response)
+        self.send_through(&mut native, id, response)
     }
 
     /// Answers the request `id` with `response`, which goes through `native`.
-    fn send(&self, native: &mut Native, id: RequestId, response: &[u8]) -> Result<(), RosError> {
+    fn send_through(
+        &self,
+        native: &mut Native,
+        id: RequestId,
+        response: &[u8],
+    ) -> Result<(), Error> {
         native.write(response, &self.rcl.entity)?;
         let mut header =
             ffi::rmw_request_id_t { writer_guid: id.client, sequence_number: id.sequence };
@@ -129,120 +200,34 @@ impl RawService {
     pub fn name(&self) -> &str {
         &self.rcl.parent.name
     }
-}
-
-/// A service of a type that is known by its table. For any thread.
-pub struct ErasedService {
-    raw: RawService,
-    table: &'static CdrService,
-    /// The bytes of the last response.
-    buffer: Mutex<Vec<u8>>,
-}
-
-impl ErasedService {
-    /// A service `name`, which may be relative to the node.
-    ///
-    /// # Errors
-    /// For a type that the sourced ROS does not have or defines in another way, an invalid name, a
-    /// quality of service that the middleware does not have, and after a shutdown.
-    pub fn new(
-        node: &Node,
-        table: &'static CdrService,
-        name: &str,
-        qos: &QoS,
-    ) -> Result<Self, RosError> {
-        let of_type = (table.name(), by_name_and_hash(table.name(), table.hash())?);
-        let raw = RawService::of_support(node, of_type, name, qos)?;
-        Ok(Self { raw, table, buffer: Mutex::default() })
-    }
-
-    /// Takes the oldest request, if there is one, into `slot`: an `Option` of the Rust type.
-    /// Without one, `slot` stays as it is. Does not wait.
-    ///
-    /// # Errors
-    /// For a slot of another type (no request is taken), after a shutdown, and for a request that
-    /// cannot be read: that one is then gone.
-    pub fn take_request(&self, slot: &mut dyn Any) -> Result<Option<RequestId>, RosError> {
-        let (entity, table) = (&self.raw.rcl.entity, self.table.request());
-        if !table.fits_slot(slot) {
-            return Err(RosError::OtherType { entity: entity.text() });
-        }
-        self.raw.take_request_with(|bytes, id| {
-            table.read(bytes, slot).map_err(|error| misfit(entity, &error))?;
-            Ok(id)
-        })
-    }
-
-    /// Answers the request `id` with `response`, from any thread and in any order.
-    ///
-    /// # Errors
-    /// For a response of another type or one that does not fit its ROS type, when the client has
-    /// gone, and after a shutdown.
-    pub fn send_response(&self, id: RequestId, response: &dyn Any) -> Result<(), RosError> {
-        let mut buffer = self.buffer.lock().unwrap_or_else(PoisonError::into_inner);
-        let bytes = self.serialize(response, &mut buffer)?;
-        self.raw.send_response_serialized(id, bytes)
-    }
 
     /// Same as [`send_response`](Self::send_response), without making others wait meanwhile.
     pub(crate) fn send_response_apart(
         &self,
         id: RequestId,
         response: &dyn Any,
-    ) -> Result<(), RosError> {
+    ) -> Result<(), Error> {
         let mut buffer = Vec::new();
-        let bytes = self.serialize(response, &mut buffer)?;
-        let native = self.raw.response.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut own = native.another(&self.raw.rcl.entity)?;
+        let bytes = self.table.response().serialize(response, &mut buffer);
+        let bytes = bytes.map_err(|error| misfit(&self.rcl.entity, &error))?;
+        let native = self.response.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut own = native.another(&self.rcl.entity)?;
         drop(native);
-        self.raw.send(&mut own, id, bytes)
+        self.send_through(&mut own, id, bytes)
     }
 
-    fn serialize<'a>(
-        &self,
-        response: &'a dyn Any,
-        buffer: &'a mut Vec<u8>,
-    ) -> Result<&'a [u8], RosError> {
-        let bytes = self.table.response().serialize(response, buffer);
-        bytes.map_err(|error| misfit(&self.raw.rcl.entity, &error))
-    }
-}
-
-deref_to!(ErasedService, raw: RawService);
-
-/// A service `S`. For any thread.
-pub struct Service<S> {
-    inner: ErasedService,
-    service: PhantomData<fn() -> S>,
-}
-
-impl<S: RosService> Service<S> {
-    /// Same as [`ErasedService::new`].
-    ///
-    /// # Errors
-    /// The same ones.
-    pub fn new(node: &Node, name: &str, qos: &QoS) -> Result<Self, RosError> {
-        let inner = ErasedService::new(node, CdrService::of::<S>(), name, qos)?;
-        Ok(Self { inner, service: PhantomData })
+    fn send(&self, id: RequestId, response: &dyn Any) -> Result<(), Error> {
+        let mut buffer = self.buffer.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes = self.table.response().serialize(response, &mut buffer);
+        self.send_response_serialized(id, bytes.map_err(|error| misfit(&self.rcl.entity, &error))?)
     }
 
-    /// Takes the oldest request, if there is one. Does not wait.
-    ///
-    /// # Errors
-    /// The errors of [`ErasedService::take_request`].
-    pub fn take_request(&self) -> Result<Option<(S::Request, RequestId)>, RosError> {
-        let mut slot = None;
-        let id = self.inner.take_request(&mut slot)?;
-        Ok(slot.zip(id))
-    }
-
-    /// Answers the request `id`.
-    ///
-    /// # Errors
-    /// The errors of [`ErasedService::send_response`].
-    pub fn send_response(&self, id: RequestId, response: &S::Response) -> Result<(), RosError> {
-        self.inner.send_response(id, response)
+    fn take_into(&self, slot: &mut dyn Any) -> Result<Option<RequestId>, Error> {
+        let (entity, table) = (&self.rcl.entity, self.table.request());
+        check_slot(table, slot, entity)?;
+        self.take_request_with(|bytes, id| {
+            table.read(bytes, slot).map_err(|error| misfit(entity, &error))?;
+            Ok(id)
+        })
     }
 }
-
-deref_to!(Service<S>, inner: ErasedService);

@@ -1,20 +1,21 @@
 //! Subscriptions.
 
-use super::error::{RosError, misfit};
+use super::error::{check_slot, misfit};
 use super::fast_dds;
 use super::ffi;
+use super::lock;
 use super::node::Node;
 use super::owned::Owned;
 use super::qos::{check_depth, from_rmw};
 use super::serialized::Buffer;
-use super::type_support::{by_name, by_name_and_hash};
-use ringspin_executor::{MessageTimes, QoS, Time};
+use super::type_support::{Dynamic, Resolved};
+use ringspin_executor::{Error, MessageTimes, QoS, Time};
 use ringspin_messages::{CdrType, RosMessage};
 use std::any::Any;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// Whether a subscription gets what publishers of its own context publish.
+/// Whether a subscription gets messages from publishers of the same context.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Locals {
     /// It does, as in ROS 2.
@@ -58,11 +59,12 @@ impl MessageInfo {
     }
 }
 
-/// A subscription without its type: the part that all subscriptions have in common. For any thread.
+/// A subscription without its type: the part that all subscriptions have in common. It may be used
+/// from any thread.
 pub struct SubscriptionEndpoint {
     pub(super) rcl: Arc<Owned<ffi::rcl_subscription_t>>,
-    /// Whether a take skips what publishers of its own context publish. With Fast DDS rmw does not:
-    /// its take of bytes loses a message from elsewhere after each that it skips.
+    /// Whether a take skips messages from publishers of the same context. With Fast DDS rmw does
+    /// not: its take of bytes loses a message from elsewhere after each that it skips.
     skips_own: bool,
 }
 
@@ -72,15 +74,16 @@ impl SubscriptionEndpoint {
     pub(super) fn new(
         node: &Node,
         topic: &str,
-        of_type: (&str, &'static ffi::rosidl_message_type_support_t),
+        resolved: &Resolved<'_, ffi::rosidl_message_type_support_t>,
         qos: &QoS,
         locals: Locals,
-    ) -> Result<Self, RosError> {
+    ) -> Result<Self, Error> {
         let ignores = locals == Locals::Ignore;
         let skips_own = ignores && fast_dds::is_used();
-        let rcl = Owned::<ffi::rcl_subscription_t>::create(node, topic, of_type, qos, |options| {
-            options.rmw_subscription_options.ignore_local_publications = ignores && !skips_own;
-        })?;
+        let rcl =
+            Owned::<ffi::rcl_subscription_t>::create(node, topic, resolved, qos, |options| {
+                options.rmw_subscription_options.ignore_local_publications = ignores && !skips_own;
+            })?;
         check_depth(qos, &rcl.entity);
         Ok(Self { rcl: Arc::new(rcl), skips_own })
     }
@@ -90,7 +93,7 @@ impl SubscriptionEndpoint {
         Self { rcl: self.rcl.clone(), skips_own: self.skips_own }
     }
 
-    /// Calls `notify` whenever messages have come, with how many since the last call: once right
+    /// Calls `notify` whenever messages arrive, with their number since the last call: once right
     /// away if some are there already. It replaces an earlier one.
     ///
     /// `notify` runs on a thread of the middleware, or within `publish` on the thread of a
@@ -103,25 +106,13 @@ impl SubscriptionEndpoint {
     pub fn on_new_message(
         &self,
         notify: impl Fn(usize) + Send + Sync + 'static,
-    ) -> Result<(), RosError> {
+    ) -> Result<(), Error> {
         self.rcl.on_new(notify)
-    }
-
-    /// How many publishers it is connected with, those of this process included.
-    ///
-    /// # Errors
-    /// After a shutdown.
-    pub fn publisher_count(&self) -> Result<usize, RosError> {
-        let mut count = 0;
-        // SAFETY: the subscription is initialized, and `count` outlives the call.
-        let code =
-            unsafe { ffi::rcl_subscription_get_publisher_count(self.rcl.pointer(), &mut count) };
-        self.rcl.check(code, "count the publishers of")?;
-        Ok(count)
     }
 
     /// The quality of service that the middleware gave it.
     pub fn qos(&self) -> QoS {
+        let _use = lock::one_use();
         // SAFETY: the subscription is initialized; the profile lives as long as it does.
         let profile = unsafe { ffi::rcl_subscription_get_actual_qos(self.rcl.pointer()).as_ref() };
         profile.map(from_rmw).unwrap_or_default()
@@ -136,7 +127,7 @@ impl SubscriptionEndpoint {
     pub(super) fn take_serialized(
         &self,
         buffer: &mut Buffer,
-    ) -> Result<Option<MessageInfo>, RosError> {
+    ) -> Result<Option<MessageInfo>, Error> {
         loop {
             let taken = self.take_any(buffer)?;
             if !taken.is_some_and(|info| self.is_own(&info)) {
@@ -152,7 +143,7 @@ impl SubscriptionEndpoint {
     }
 
     /// Takes the oldest message into `buffer`, also one to be skipped.
-    fn take_any(&self, buffer: &mut Buffer) -> Result<Option<MessageInfo>, RosError> {
+    fn take_any(&self, buffer: &mut Buffer) -> Result<Option<MessageInfo>, Error> {
         // SAFETY: the function only returns an empty value.
         let mut info = unsafe { ffi::rmw_get_zero_initialized_message_info() };
         // SAFETY: the subscription is initialized, buffer and info are borrowed exclusively, and
@@ -172,57 +163,105 @@ impl SubscriptionEndpoint {
     }
 }
 
-/// A subscription to a message type that is known by its table.
-pub struct ErasedSubscription {
+/// A subscription to messages `T`, or to a type that is known at run time.
+pub struct Subscription<T = Dynamic> {
     endpoint: SubscriptionEndpoint,
     buffer: Buffer,
     table: &'static CdrType,
+    message: PhantomData<fn() -> T>,
 }
 
-impl ErasedSubscription {
+impl<T: RosMessage> Subscription<T> {
     /// A subscription to `topic`, which may be relative to the node.
     ///
     /// # Errors
     /// For a type that the sourced ROS does not have or defines in another way, an invalid name, a
     /// quality of service that the middleware does not have, and after a shutdown.
-    pub fn new(
+    pub fn new(node: &Node, topic: &str, qos: &QoS, locals: Locals) -> Result<Self, Error> {
+        Self::create(node, Resolved::of_table(CdrType::of::<T>())?, topic, qos, locals)
+    }
+
+    /// Takes the oldest message, if there is one. Does not wait.
+    ///
+    /// # Errors
+    /// After a shutdown, and for a message that cannot be read: that one is then gone.
+    pub fn take(&mut self) -> Result<Option<(T, MessageInfo)>, Error> {
+        let mut slot = None;
+        let info = self.take_into(&mut slot)?;
+        Ok(slot.zip(info))
+    }
+}
+
+impl Subscription {
+    /// A subscription like [`new`](Self::new), to the Rust type of `table`.
+    ///
+    /// # Errors
+    /// For a type that the sourced ROS does not have or defines in another way, an invalid name, a
+    /// quality of service that the middleware does not have, and after a shutdown.
+    pub fn of_table(
         node: &Node,
         table: &'static CdrType,
         topic: &str,
         qos: &QoS,
         locals: Locals,
-    ) -> Result<Self, RosError> {
-        let of_type = (table.name(), by_name_and_hash(table.name(), table.hash())?);
-        let endpoint = SubscriptionEndpoint::new(node, topic, of_type, qos, locals)?;
-        let buffer = Buffer::new(&endpoint.rcl.entity)?;
-        Ok(Self { endpoint, buffer, table })
+    ) -> Result<Self, Error> {
+        Self::create(node, Resolved::of_table(table)?, topic, qos, locals)
     }
 
-    /// A subscription to [`RawMessage`](ringspin_messages::RawMessage)s of the type `type_name`.
-    pub(crate) fn raw(
+    /// A subscription to the message type `type_name`, for CDR bytes; see
+    /// [`Publisher::named`](super::Publisher::named).
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`](ringspin_executor::ErrorKind::NotFound) for an unknown type; other
+    /// ones for an invalid name, a quality of service that the middleware does not have, and after
+    /// a shutdown.
+    pub fn named(
         node: &Node,
-        type_name: &str,
         topic: &str,
+        type_name: &str,
         qos: &QoS,
         locals: Locals,
-    ) -> Result<Self, RosError> {
-        let of_type = (type_name, by_name(type_name)?);
-        let endpoint = SubscriptionEndpoint::new(node, topic, of_type, qos, locals)?;
-        let buffer = Buffer::new(&endpoint.rcl.entity)?;
-        Ok(Self { endpoint, buffer, table: CdrType::raw() })
+    ) -> Result<Self, Error> {
+        Self::create(node, Resolved::named(type_name)?, topic, qos, locals)
     }
 
     /// Takes the oldest message, if there is one, into `slot`: an `Option` of the Rust type that
     /// the table is of. Without one, `slot` stays as it is. Does not wait.
     ///
     /// # Errors
-    /// For a slot of another type (no message is taken), after a shutdown, and for a message that
-    /// cannot be read: that one is then gone.
-    pub fn take(&mut self, slot: &mut dyn Any) -> Result<Option<MessageInfo>, RosError> {
+    /// For a slot of another type (no message is taken), for a message that cannot be read (it is
+    /// then lost), and after a shutdown.
+    pub fn take(&mut self, slot: &mut dyn Any) -> Result<Option<MessageInfo>, Error> {
+        self.take_into(slot)
+    }
+}
+
+impl<T> Subscription<T> {
+    /// Takes the oldest message, if there is one, as the bytes that it came as, which stay until
+    /// the next take.
+    ///
+    /// # Errors
+    /// After a shutdown.
+    pub fn take_serialized(&mut self) -> Result<Option<(&[u8], MessageInfo)>, Error> {
+        let taken = self.endpoint.take_serialized(&mut self.buffer)?;
+        Ok(taken.map(|info| (self.buffer.bytes(), info)))
+    }
+
+    fn create(
+        node: &Node,
+        resolved: Resolved<'_, ffi::rosidl_message_type_support_t>,
+        topic: &str,
+        qos: &QoS,
+        locals: Locals,
+    ) -> Result<Self, Error> {
+        let endpoint = SubscriptionEndpoint::new(node, topic, &resolved, qos, locals)?;
+        let buffer = Buffer::new(&endpoint.rcl.entity)?;
+        Ok(Self { endpoint, buffer, table: resolved.table, message: PhantomData })
+    }
+
+    fn take_into(&mut self, slot: &mut dyn Any) -> Result<Option<MessageInfo>, Error> {
         let entity = &self.endpoint.rcl.entity;
-        if !self.table.fits_slot(slot) {
-            return Err(RosError::OtherType { entity: entity.text() });
-        }
+        check_slot(self.table, slot, entity)?;
         let taken = self.endpoint.take_serialized(&mut self.buffer)?;
         if taken.is_some() {
             let read = self.table.read(self.buffer.bytes(), slot);
@@ -230,55 +269,9 @@ impl ErasedSubscription {
         }
         Ok(taken)
     }
-
-    /// Takes the oldest message, if there is one, as the bytes that it came as.
-    ///
-    /// # Errors
-    /// After a shutdown.
-    pub fn take_serialized(&mut self) -> Result<Option<(Vec<u8>, MessageInfo)>, RosError> {
-        let taken = self.endpoint.take_serialized(&mut self.buffer)?;
-        Ok(taken.map(|info| (self.buffer.bytes().to_vec(), info)))
-    }
 }
 
-deref_to!(ErasedSubscription, endpoint: SubscriptionEndpoint);
-
-/// A subscription to messages `T`.
-pub struct Subscription<T> {
-    inner: ErasedSubscription,
-    message: PhantomData<fn() -> T>,
-}
-
-impl<T: RosMessage> Subscription<T> {
-    /// Same as [`ErasedSubscription::new`].
-    ///
-    /// # Errors
-    /// The same ones.
-    pub fn new(node: &Node, topic: &str, qos: &QoS, locals: Locals) -> Result<Self, RosError> {
-        let inner = ErasedSubscription::new(node, CdrType::of::<T>(), topic, qos, locals)?;
-        Ok(Self { inner, message: PhantomData })
-    }
-
-    /// Takes the oldest message, if there is one. Does not wait.
-    ///
-    /// # Errors
-    /// The errors of [`ErasedSubscription::take`].
-    pub fn take(&mut self) -> Result<Option<(T, MessageInfo)>, RosError> {
-        let mut slot = None;
-        let info = self.inner.take(&mut slot)?;
-        Ok(slot.zip(info))
-    }
-
-    /// The errors of [`ErasedSubscription::take_serialized`].
-    ///
-    /// # Errors
-    /// The same ones.
-    pub fn take_serialized(&mut self) -> Result<Option<(Vec<u8>, MessageInfo)>, RosError> {
-        self.inner.take_serialized()
-    }
-}
-
-deref_to!(Subscription<T>, inner.endpoint: SubscriptionEndpoint);
+deref_to!(Subscription<T>, endpoint: SubscriptionEndpoint);
 
 #[cfg(test)]
 mod tests {

@@ -1,10 +1,15 @@
 //! Type supports: the search by name, and the descriptions of their C structs.
 
-use super::error::{RosError, forget};
+use super::error::forget;
 use super::ffi::{self as ffi, rosidl_message_type_support_t, rosidl_service_type_support_t};
 use libloading::Library;
+use ringspin_executor::{Error, ErrorKind};
+use ringspin_messages::{CdrService, CdrType};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+
+/// The type parameter of an entity whose ROS type is known at run time: by a table, or by name.
+pub enum Dynamic {}
 
 /// The names of the message, service and action types of the sourced ROS, such as
 /// `std_msgs/msg/String`, in alphabetical order. It reads the index of each prefix.
@@ -33,7 +38,7 @@ pub(super) type Members = ffi::rosidl_typesupport_introspection_c__MessageMember
 pub(super) fn members_of(support: &rosidl_message_type_support_t) -> Option<&'static Members> {
     let find = support.func?;
     // SAFETY: the function is the one that belongs to this type support, and the identifier ends
-    // with NUL. What it finds is a static of the type's library, which stays loaded.
+    // with NUL. The symbol is a static of the type's library, which stays loaded.
     unsafe {
         let found = find(support, c"rosidl_typesupport_introspection_c".as_ptr());
         if found.is_null() {
@@ -51,6 +56,14 @@ pub(super) trait TypeSupport: Sized + 'static {
     /// The name of the function that returns one begins like this.
     const FUNCTION: &str;
 
+    /// The tables of Rust types for this kind of ROS types.
+    type Table: 'static;
+    /// The table for CDR bytes.
+    const RAW: &'static Self::Table;
+
+    /// The name and the hash of the ROS type of a table.
+    fn name_and_hash(table: &'static Self::Table) -> (&'static str, &'static str);
+
     /// The hash of the type's definition; `None` where its library has none.
     fn hash(&self) -> Option<String>;
 }
@@ -58,10 +71,16 @@ pub(super) trait TypeSupport: Sized + 'static {
 impl TypeSupport for rosidl_message_type_support_t {
     const KINDS: &[&str] = &["msg", "srv", "action"];
     const FUNCTION: &str = "rosidl_typesupport_c__get_message_type_support_handle__";
+    type Table = CdrType;
+    const RAW: &'static CdrType = CdrType::raw();
+
+    fn name_and_hash(table: &'static CdrType) -> (&'static str, &'static str) {
+        (table.name(), table.hash())
+    }
 
     fn hash(&self) -> Option<String> {
-        // SAFETY: the function belongs to this type support; what it finds is a static of the
-        // type's library, which stays loaded.
+        // SAFETY: the function belongs to this type support; the result is a static of the type's
+        // library, which stays loaded.
         unsafe { self.get_type_hash_func?(self).as_ref() }.map(hash_text)
     }
 }
@@ -69,6 +88,12 @@ impl TypeSupport for rosidl_message_type_support_t {
 impl TypeSupport for rosidl_service_type_support_t {
     const KINDS: &[&str] = &["srv", "action"];
     const FUNCTION: &str = "rosidl_typesupport_c__get_service_type_support_handle__";
+    type Table = CdrService;
+    const RAW: &'static CdrService = CdrService::raw();
+
+    fn name_and_hash(table: &'static CdrService) -> (&'static str, &'static str) {
+        (table.name(), table.hash())
+    }
 
     fn hash(&self) -> Option<String> {
         // SAFETY: as for a message.
@@ -85,8 +110,8 @@ fn hash_text(hash: &ffi::rosidl_type_hash_t) -> String {
 /// also the messages and services of actions are.
 ///
 /// # Errors
-/// [`RosError::UnknownType`], with what is known.
-pub(super) fn by_name<S: TypeSupport>(name: &str) -> Result<&'static S, RosError> {
+/// [`ErrorKind::NotFound`] for an unknown type, with the known types.
+pub(super) fn by_name<S: TypeSupport>(name: &str) -> Result<&'static S, Error> {
     let parts: Vec<_> = name.split('/').collect();
     let is_word = |part: &&str| {
         !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
@@ -105,22 +130,44 @@ pub(super) fn by_name<S: TypeSupport>(name: &str) -> Result<&'static S, RosError
     }
 }
 
+/// The ROS type of an entity: the table of its Rust type, its name, and its type support.
+pub(super) struct Resolved<'a, S: TypeSupport> {
+    pub(super) table: &'static S::Table,
+    pub(super) name: &'a str,
+    pub(super) support: &'static S,
+}
+
+impl<'a, S: TypeSupport> Resolved<'a, S> {
+    /// The type of `table`.
+    pub(super) fn of_table(table: &'static S::Table) -> Result<Self, Error> {
+        let (name, hash) = S::name_and_hash(table);
+        Ok(Self { table, name, support: by_name_and_hash(name, hash)? })
+    }
+
+    /// The type `name`, for CDR bytes.
+    pub(super) fn named(name: &'a str) -> Result<Self, Error> {
+        Ok(Self { table: S::RAW, name, support: by_name(name)? })
+    }
+}
+
 /// The same, checked to be of a definition with `hash`, such as `RIHS01_7d9a...`. A library without
-/// hashes fits any `hash`.
+/// hashes fits any `hash`, and an empty `hash` fits any library.
 ///
 /// # Errors
-/// [`RosError::UnknownType`], [`RosError::OtherDefinition`].
+/// [`ErrorKind::NotFound`] for an unknown type, [`ErrorKind::TypeMismatch`] for another hash.
 pub(super) fn by_name_and_hash<S: TypeSupport>(
     name: &str,
     hash: &str,
-) -> Result<&'static S, RosError> {
+) -> Result<&'static S, Error> {
     let support = by_name::<S>(name)?;
     match support.hash() {
-        Some(installed) if installed != hash => Err(RosError::OtherDefinition {
-            name: name.into(),
-            program: hash.into(),
-            installed: installed.into(),
-        }),
+        Some(installed) if installed != hash && !hash.is_empty() => {
+            let text = format!(
+                "failed to use type {name}: its hash is {hash} in this program or recording and \
+                 {installed} in the sourced ROS 2; use the same definition in both"
+            );
+            Err(Error::new(ErrorKind::TypeMismatch, text))
+        }
         _ => Ok(support),
     }
 }
@@ -129,16 +176,16 @@ pub(super) fn by_name_and_hash<S: TypeSupport>(
 /// `RIHS01_7d9a...`. A library without hashes fits any `hash`.
 ///
 /// # Errors
-/// [`RosError::UnknownType`], [`RosError::OtherDefinition`].
-pub fn check_type_hash(name: &str, hash: &str) -> Result<(), RosError> {
+/// [`ErrorKind::NotFound`] for an unknown type, [`ErrorKind::TypeMismatch`] for another hash.
+pub fn check_type_hash(name: &str, hash: &str) -> Result<(), Error> {
     by_name_and_hash::<rosidl_message_type_support_t>(name, hash).map(drop)
 }
 
 /// The hash of the message type `name` in the sourced ROS; `None` where its library has none.
 ///
 /// # Errors
-/// [`RosError::UnknownType`].
-pub fn type_hash(name: &str) -> Result<Option<String>, RosError> {
+/// [`ErrorKind::NotFound`] for an unknown type.
+pub fn type_hash(name: &str) -> Result<Option<String>, Error> {
     by_name::<rosidl_message_type_support_t>(name).map(TypeSupport::hash)
 }
 
@@ -162,9 +209,8 @@ fn load_from<S: TypeSupport>(
     library: &Path,
     symbol: &str,
 ) -> Result<Option<&'static S>, libloading::Error> {
-    // SAFETY: what a library of a ROS package does when it is loaded is to register its types; the
-    // symbol is that of a function without arguments that returns a static `S`, by rosidl's own
-    // naming.
+    // SAFETY: a library of a ROS package only registers its types when it is loaded; the symbol is
+    // that of a function without arguments that returns a static `S`, by rosidl's own naming.
     unsafe {
         let library = Library::new(library)?;
         type Get<S> = unsafe extern "C" fn() -> *const S;
@@ -174,7 +220,7 @@ fn load_from<S: TypeSupport>(
     }
 }
 
-fn unknown(name: &str, kind: &str, reason: String) -> RosError {
+fn unknown(name: &str, kind: &str, reason: String) -> Error {
     let package = name.split('/').next().unwrap_or_default();
     let all = type_names();
     let of_package = format!("{package}/{kind}/");
@@ -187,5 +233,5 @@ fn unknown(name: &str, kind: &str, reason: String) -> RosError {
     } else {
         format!("the package has {}", types.join(", "))
     };
-    RosError::UnknownType { name: name.into(), reason: reason.into(), known: known.into() }
+    Error::new(ErrorKind::NotFound, format!("unknown type {name:?}: {reason}; {known}"))
 }

@@ -55,7 +55,7 @@ impl Peer {
             .arg(folder.join("peer.py"))
             .arg(name)
             .env("ROS_DOMAIN_ID", domain.to_string())
-            // For LOCALHOST rmw_fastrtps would use shared memory, whatever the profile says.
+            // For LOCALHOST rmw_fastrtps would use shared memory, regardless of the profile.
             .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET")
             .env("FASTRTPS_DEFAULT_PROFILES_FILE", folder.join("common/local_udp.xml"))
             .env("ROS_LOG_DIR", std::env::temp_dir().join("ringspin-ros-log"))

@@ -1,17 +1,18 @@
 //! Errors name the operation, the entity and the way out.
 
 use crate::{Heard, LONG, context, domain, node, options, unique, wait};
-use ringspin_executor::QoS;
+use ringspin_executor::{Error, QoS};
 use ringspin_messages::{CdrType, std_msgs, std_srvs};
 use ringspin_ros2::rcl::{
-    Client, Context, ContextOptions, ErasedPublisher, ErasedSubscription, Locals, Node,
-    NodeOptions, Publisher, RawPublisher, RosError, Service, Subscription,
+    Client, Context, ContextOptions, Locals, Node, NodeOptions, Publisher, Service, Subscription,
 };
 use ringspin_test_msgs::test_msgs;
 
 /// The text of an error, with all of `parts` in it.
-fn says<T>(result: Result<T, RosError>, parts: &[&str]) {
-    let text = result.err().expect("an error").to_string();
+fn says<T>(result: Result<T, Error>, parts: &[&str]) {
+    let error = result.err().expect("an error");
+    let text = error.to_string();
+    assert!(format!("{error:?}").starts_with(&text));
     for part in parts {
         assert!(text.contains(part), "{part:?} is not in: {text}");
     }
@@ -98,7 +99,7 @@ fn strings_that_ros_would_cut_off_are_refused() {
         deep.publish(&message),
         &["array_of_arrays[2].string_values[1]: a string has a NUL character"],
     );
-    // In 16-bit text, which has a length of its own, NUL is a character like any other.
+    // In 16-bit text, which has an explicit length, NUL is a character like any other.
     let wide = Publisher::<WStrings>::new(&node, "wide", &qos).unwrap();
     wide.publish(&WStrings { wstring_value: "a\0b".into(), ..Default::default() }).unwrap();
     let strings = Publisher::<Strings>::new(&node, "plain", &qos).unwrap();
@@ -148,7 +149,7 @@ fn values_that_a_rust_message_cannot_hold_are_errors() {
     let node = node("garbled");
     let topic = unique("garbled");
     let kind = "std_msgs/msg/String";
-    let raw = RawPublisher::new(&node, &topic, kind, &QoS::default()).unwrap();
+    let raw = Publisher::named(&node, &topic, kind, &QoS::default()).unwrap();
     let subscription = Subscription::new(&node, &topic, &QoS::default(), Locals::Deliver).unwrap();
     let mut heard = Heard::<std_msgs::msg::String>::new(subscription);
     wait(&node, "matched", || raw.subscription_count().unwrap() == 1);
@@ -177,11 +178,11 @@ fn another_rust_type_is_refused() {
     let topic = unique("typed");
     let table = CdrType::of::<std_msgs::msg::Int32>();
     let qos = QoS::default();
-    let publisher = ErasedPublisher::new(&node, table, &topic, &qos).unwrap();
+    let publisher = Publisher::of_table(&node, table, &topic, &qos).unwrap();
     says(publisher.publish(&std_msgs::msg::Int64::default()), &[&topic, "another type"]);
     publisher.publish(&std_msgs::msg::Int32::default()).unwrap();
     let mut subscription =
-        ErasedSubscription::new(&node, table, &topic, &qos, Locals::Deliver).unwrap();
+        Subscription::of_table(&node, table, &topic, &qos, Locals::Deliver).unwrap();
     says(subscription.take(&mut None::<std_msgs::msg::Int64>), &[&topic, "another type"]);
     says(subscription.take(&mut std_msgs::msg::Int32::default()), &[&topic, "another type"]);
     assert!(subscription.take(&mut None::<std_msgs::msg::Int32>).unwrap().is_none());

@@ -1,7 +1,8 @@
 //! Log messages reach /rosout.
 
 use crate::{Peer, node};
-use ringspin_ros2::rcl::{LogLine, Severity, log};
+use ringspin_executor::LogLevel;
+use ringspin_ros2::rcl::{LogLine, log};
 use serde_json::json;
 
 #[test]
@@ -13,17 +14,17 @@ fn a_peer_reads_our_log_on_rosout() {
         "qos": qos});
     peer.ask(subscribe);
     let line = LogLine {
-        severity: Severity::Warn,
+        severity: LogLevel::Warn,
         message: "100 % of Grüße\0!",
         file: "camera.rs",
         function: "capture",
         line: 42,
     };
-    assert!(node.context().logs(&node, Severity::Warn));
-    assert!(!node.context().logs(&node, Severity::Debug));
-    log(&node, &LogLine { severity: Severity::Debug, message: "too fine", ..line });
+    assert!(node.context().logs(&node, LogLevel::Warn));
+    assert!(!node.context().logs(&node, LogLevel::Debug));
+    log(&node, &LogLine { severity: LogLevel::Debug, message: "too fine", ..line });
     log(&node, &line);
-    log(&node, &LogLine { severity: Severity::Error, message: "last", ..line });
+    log(&node, &LogLine { severity: LogLevel::Error, message: "last", ..line });
     // Other tests log too; these two have to come, in this order.
     let mut own = Vec::new();
     while own.len() < 2 {

@@ -43,7 +43,7 @@ fn context() -> Context {
     Context::with_options(&[], &options(true)).unwrap()
 }
 
-/// A node in a context of its own.
+/// A node in a new context.
 fn node(name: &str) -> Node {
     Node::new(&context(), "", name, NodeOptions::default()).unwrap()
 }

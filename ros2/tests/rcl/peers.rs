@@ -1,4 +1,4 @@
-//! The peer itself: what tests ask of it works between two of its kind.
+//! The peer itself: the requests of the tests work between two of its kind.
 
 use crate::{Peer, unique};
 use serde_json::{Value, json};

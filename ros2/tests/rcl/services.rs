@@ -1,10 +1,10 @@
 //! Services, asked and answered by the peer, and by ourselves.
 
 use crate::{LONG, Peer, node, unique, wait};
-use ringspin_executor::QoS;
+use ringspin_executor::{ErrorKind, QoS};
 use ringspin_messages::std_srvs::srv::SetBool;
 use ringspin_messages::{RosService, cdr};
-use ringspin_ros2::rcl::{Client, RawClient, RawService, RequestId, RosError, Service};
+use ringspin_ros2::rcl::{Client, RequestId, Service};
 use ringspin_test_msgs::test_msgs::srv::BasicTypes;
 use serde_json::json;
 use std::sync::mpsc::{Receiver, channel};
@@ -111,7 +111,7 @@ fn answers_may_come_in_any_order_and_from_any_thread() {
         assert_eq!(response.message, number.to_string());
     }
     drop(service);
-    wait(&there, "the service is gone", || !client.is_available().unwrap());
+    wait(&there, "the service ended", || !client.is_available().unwrap());
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn bytes_of_a_type_known_by_name_go_both_ways() {
     let mut peer = Peer::start("raw_caller");
     let kind = "std_srvs/srv/SetBool";
     let (ours, theirs) = (unique("raw_ours"), unique("raw_theirs"));
-    let service = RawService::new(&node, kind, &ours, &QoS::services()).unwrap();
+    let service = Service::named(&node, kind, &ours, &QoS::services()).unwrap();
     let (ring, bell) = channel();
     service.on_new_request(move |count| ring.send(count).unwrap()).unwrap();
     let call = json!({"do": "call", "name": ours, "type": kind, "value": {"data": true}});
@@ -139,7 +139,7 @@ fn bytes_of_a_type_known_by_name_go_both_ways() {
     service.send_response_serialized(id, &cdr::to_bytes(&response).unwrap()).unwrap();
     assert_eq!(peer.answer(call), json!({"success": true, "message": "añ"}));
 
-    let client = RawClient::new(&node, kind, &theirs, &QoS::services()).unwrap();
+    let client = Client::named(&node, kind, &theirs, &QoS::services()).unwrap();
     let (ring, bell) = channel();
     client.on_new_response(move |count| ring.send(count).unwrap()).unwrap();
     let answer = json!({"success": true, "message": "añ"});
@@ -160,8 +160,8 @@ fn bytes_of_a_type_known_by_name_go_both_ways() {
 #[test]
 fn an_unknown_or_changed_service_type_is_refused() {
     let node = node("unknown_service");
-    let refused = |kind: &str| match RawService::new(&node, kind, "s", &QoS::services()).err() {
-        Some(error @ RosError::UnknownType { .. }) => error.to_string(),
+    let refused = |kind: &str| match Service::named(&node, kind, "s", &QoS::services()).err() {
+        Some(error) if error.kind() == ErrorKind::NotFound => error.to_string(),
         other => panic!("{kind}: {other:?}"),
     };
     assert!(refused("std_srvs/srv/SetBoo").contains("the package has std_srvs/srv/Empty, "));

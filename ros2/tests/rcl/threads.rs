@@ -1,12 +1,11 @@
-//! Many threads at once: nothing deadlocks, whatever is made, freed, asked and logged meanwhile.
+//! Many threads at once: nothing deadlocks while entities are made, freed, asked and logged.
 
 use crate::{context, unique};
-use ringspin_executor::QoS;
+use ringspin_executor::{LogLevel, QoS, RemoteEventKind};
 use ringspin_messages::std_msgs::msg::Int32;
 use ringspin_messages::std_srvs::srv::Trigger;
 use ringspin_ros2::rcl::{
-    Client, Context, Locals, LogLine, Node, NodeOptions, Publisher, PublisherEvent, Service,
-    Severity, Subscription, log,
+    Client, Context, Locals, LogLine, Node, NodeOptions, Publisher, Service, Subscription, log,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -16,7 +15,7 @@ fn live(context: &Context, thread: usize, heard: &'static AtomicUsize) {
     let node = Node::new(context, "", &name, NodeOptions::default()).unwrap();
     let (topic, service) = (unique("busy"), unique(&name));
     let publisher = Publisher::<Int32>::new(&node, &topic, &QoS::default()).unwrap();
-    let event = publisher.event(PublisherEvent::Matched).unwrap();
+    let event = publisher.event(RemoteEventKind::Matched).unwrap().unwrap();
     event.on_event(|_| {}).unwrap();
     let mut subscription =
         Subscription::<Int32>::new(&node, &topic, &QoS::default(), Locals::Deliver).unwrap();
@@ -32,7 +31,7 @@ fn live(context: &Context, thread: usize, heard: &'static AtomicUsize) {
         publisher.publish(&Int32 { data }).unwrap();
         client.is_available().unwrap();
         let message = "busy";
-        let (severity, file, function) = (Severity::Info, file!(), "live");
+        let (severity, file, function) = (LogLevel::Info, file!(), "live");
         log(&node, &LogLine { severity, message, file, function, line: line!() });
         while subscription.take().unwrap().is_some() {}
     }
@@ -71,7 +70,7 @@ fn callbacks_that_log_do_not_deadlock() {
     let (ring, bell) = std::sync::mpsc::channel();
     let inner = node.clone();
     let call = move |count| {
-        let (severity, file, function) = (Severity::Info, file!(), "call");
+        let (severity, file, function) = (LogLevel::Info, file!(), "call");
         log(&inner, &LogLine { severity, message: "within", file, function, line: line!() });
         ring.send(count).unwrap_or_default();
     };

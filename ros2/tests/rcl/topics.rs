@@ -1,10 +1,10 @@
-//! Messages of every shape, both ways, and what QoS does to them.
+//! Messages of every shape, both ways, and the effect of QoS on them.
 
-use crate::{Heard, Peer, context, node, node_with_profile, unique, wait};
+use crate::{Heard, LONG, Peer, context, node, node_with_profile, unique, wait};
 use ringspin_executor::QoS;
 use ringspin_messages::{RosMessage, builtin_interfaces, sensor_msgs, std_msgs};
 use ringspin_ros2::rcl::fast_dds::Profile;
-use ringspin_ros2::rcl::{Locals, Node, NodeOptions, Publisher, Subscription};
+use ringspin_ros2::rcl::{Locals, Node, NodeOptions, Publisher, Sequences, Subscription};
 use ringspin_test_msgs::test_msgs;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -153,6 +153,28 @@ fn images_and_point_clouds_up_to_four_megabytes() {
     assert_eq!(cloud.fields, [field]);
     assert!(cloud.data == counted(9), "the data differs");
     assert!(info.source_timestamp_ns > 0 && info.received_timestamp_ns >= info.source_timestamp_ns);
+}
+
+#[test]
+fn numbers_of_messages_tell_how_many_were_not_taken() {
+    let (sender, receiver) = (node("numbering"), node("counting"));
+    let topic = unique("numbered");
+    let qos = QoS::keep_last(10);
+    let out = Publisher::<std_msgs::msg::String>::new(&sender, &topic, &qos).unwrap();
+    let newest = QoS::keep_last(4);
+    let mut subscription: Subscription<std_msgs::msg::String> =
+        Subscription::new(&receiver, &topic, &newest, Locals::Deliver).unwrap();
+    wait(&sender, "a match", || out.subscription_count().unwrap() == 1);
+    let mut sequences = Sequences::default();
+    let skipped = [0, 1, 2].map(|_| {
+        (0..10).for_each(|_| out.publish(&text("numbered")).unwrap());
+        assert!(out.wait_for_acknowledgements(LONG).unwrap());
+        while let Some((_, info)) = subscription.take().unwrap() {
+            sequences.note(&info);
+        }
+        sequences.skipped()
+    });
+    assert_eq!(skipped, [Some(0), Some(6), Some(12)]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The registry of types, and a message type of one's own.
+//! The registry of types, and a message type of the application.
 
 use crate::{node, unique, wait};
 use ringspin_executor::QoS;
@@ -13,8 +13,7 @@ use ringspin_messages::{
 };
 use ringspin_ros2::Types;
 use ringspin_ros2::rcl::{
-    ErasedPublisher, ErasedService, ErasedSubscription, Locals, MessageInfo, Node, Subscription,
-    check_type_hash, type_names,
+    Locals, MessageInfo, Node, Publisher, Service, Subscription, check_type_hash, type_names,
 };
 use ringspin_test_msgs::test_msgs;
 use std::any::TypeId;
@@ -68,7 +67,7 @@ impl TypeVisitor for Sourced {
         if self.has(S::TYPE_NAME) {
             let name = unique(&S::TYPE_NAME.replace('/', "_"));
             let table = CdrService::of::<S>();
-            ErasedService::new(&self.node, table, &name, &QoS::services()).unwrap();
+            Service::of_table(&self.node, table, &name, &QoS::services()).unwrap();
         }
     }
 }
@@ -149,7 +148,7 @@ fn an_action_is_services_and_topics() {
         assert_eq!(feedback.unwrap(), "test_msgs/action/Fibonacci_FeedbackMessage");
         let status = name(TypeId::of::<GoalStatusArray>());
         assert_eq!(status.unwrap(), "action_msgs/msg/GoalStatusArray");
-        // A half of a service is no message of its own.
+        // A half of a service is no separate message.
         assert!(types.message(TypeId::of::<SendGoalResponse>()).is_none());
     }
     let send_goal = service::<SendGoalRequest<Other>, SendGoalResponse>(&all);
@@ -165,8 +164,8 @@ fn a_type_of_ones_own_goes_over_the_wire() {
     let types = Types::installed().with_table(CdrType::mapped::<AsFloat>());
     let table = types.message(TypeId::of::<Metres>()).unwrap();
     let qos = QoS::default();
-    let publisher = ErasedPublisher::new(&node, table, &topic, &qos).unwrap();
-    let mut own = ErasedSubscription::new(&node, table, &topic, &qos, Locals::Deliver).unwrap();
+    let publisher = Publisher::of_table(&node, table, &topic, &qos).unwrap();
+    let mut own = Subscription::of_table(&node, table, &topic, &qos, Locals::Deliver).unwrap();
     let mut wire = Subscription::<Wire>::new(&node, &topic, &qos, Locals::Deliver).unwrap();
     wait(&node, "matched", || publisher.subscription_count().unwrap() == 2);
     publisher.publish(&Metres(1.5)).unwrap();

@@ -6,12 +6,12 @@ use super::{clock, locks, thread};
 use libc::{c_int, c_void, pthread_cond_t, pthread_mutex_t, pthread_t, timespec};
 use std::ptr;
 
-type Routine = extern "C" fn(*mut c_void) -> c_int;
+type Routine = extern "C-unwind" fn(*mut c_void) -> c_int;
 
 /// The routine of a new thread, and its argument.
 type Start = (Routine, *mut c_void);
 
-extern "C" fn begin(start: *mut c_void) -> *mut c_void {
+extern "C-unwind" fn begin(start: *mut c_void) -> *mut c_void {
     // SAFETY: `thrd_create` below made the box for this thread alone.
     let (routine, argument) = *unsafe { Box::from_raw(start.cast::<Start>()) };
     ptr::without_provenance_mut(routine(argument) as usize)
@@ -48,7 +48,7 @@ interpose! {
     /// Waits for the end of a thread.
     fn thrd_join(thread: pthread_t, result: *mut c_int) -> c_int = |_, _| {
         let mut returned = ptr::null_mut();
-        // SAFETY: the caller's promise, and a place for what the thread returned.
+        // SAFETY: the caller's promise, and a place for the thread's result.
         let error = unsafe { thread::pthread_join(thread, &raw mut returned) };
         if !result.is_null() {
             // SAFETY: a place for the result, unless it is null.
@@ -59,10 +59,11 @@ interpose! {
 
     /// Sleeps.
     fn thrd_sleep(time: *const timespec, left: *mut timespec) -> c_int = |_, _| {
-        const FAILED: c_int = -2; // -1 if a signal came
+        const FAILED: c_int = -2;
         // SAFETY: the caller passes a time.
         match unsafe { clock::clock_nanosleep(libc::CLOCK_REALTIME, 0, time, left) } {
             0 => 0,
+            libc::EINTR => -1,
             _ => FAILED,
         }
     }
@@ -82,6 +83,12 @@ interpose! {
     fn mtx_lock(mutex: *mut pthread_mutex_t) -> c_int = |_, _| {
         // SAFETY: the caller passes a mutex.
         outcome(unsafe { locks::pthread_mutex_lock(mutex) })
+    }
+
+    /// Tries to lock a mutex. A thread that fails yields: it may try again in a loop.
+    fn mtx_trylock(mutex: *mut pthread_mutex_t) -> c_int = |_, _| {
+        // SAFETY: the caller passes a mutex.
+        outcome(unsafe { locks::pthread_mutex_trylock(mutex) })
     }
 
     /// Locks a mutex before a deadline.

@@ -1,12 +1,21 @@
 //! Clocks and sleeping.
+//!
+//! All clocks show the time of the world, those of processor time as well, since real readings
+//! differ from run to run. The time changes only when no thread is ready, so all readings of one
+//! turn are the same, unless the settings give each a step. Reading too often at one instant takes
+//! time, because a loop that polls the clock would never end otherwise. A sleep is a wait in the
+//! world with a deadline. Functions that send signals in real time are refused, and the refusal
+//! says how to wait instead.
 
 use super::{SECOND, fail, interpose, nanos, to_timespec};
 use crate::output;
-use crate::wait::{NEVER, Nanos};
+use crate::wait::{NEVER, Nanos, Slot};
+use crate::world::World;
 use libc::{
     c_int, c_uint, c_void, clock_t, clockid_t, itimerval, rusage, sigevent, time_t, timer_t,
     timespec, timeval, tms,
 };
+use std::ptr;
 
 /// The monotonic clock is a day ahead of the time since 1970, so that a program may go back from
 /// it by a duration in the first day.
@@ -24,7 +33,7 @@ pub(super) fn to_world(clock: clockid_t, reading: Nanos) -> Nanos {
     }
 }
 
-/// The reading of the monotonic clock at a time of the world.
+/// The reading of the monotonic clock, and of those of processor time, at a time of the world.
 fn monotonic_of(now: Nanos) -> Nanos {
     now.saturating_add(MONOTONIC_AHEAD)
 }
@@ -37,9 +46,13 @@ pub(super) fn from_world(clock: clockid_t, now: Nanos) -> Nanos {
     }
 }
 
-/// The reading of the clock of processor time at a time of the world.
-fn processor_time(now: Nanos) -> Nanos {
-    from_world(libc::CLOCK_PROCESS_CPUTIME_ID, now)
+/// The counter of the processor's cycles, which has one a nanosecond in a world. Reading it counts
+/// as a yield, because it takes longer than reading a clock, and loops wait for it.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn read_cycles(world: &World, me: Slot) -> u64 {
+    world.pass(me);
+    world.pause(me);
+    monotonic_of(world.step())
 }
 
 fn to_timeval(nanos: Nanos) -> timeval {
@@ -52,6 +65,18 @@ pub(super) fn after(now: Nanos, duration: timespec) -> Option<Nanos> {
     Some(now.saturating_add(nanos(duration)?).min(NEVER - 1))
 }
 
+/// A deadline after a duration, or none; `None` of a bad one.
+///
+/// # Safety
+/// `timeout` points to a duration, or is null.
+pub(super) unsafe fn deadline_after(world: &World, timeout: *const timespec) -> Option<Nanos> {
+    // SAFETY: the caller's promise.
+    match unsafe { timeout.as_ref() } {
+        None => Some(NEVER),
+        Some(&duration) => after(world.now(), duration),
+    }
+}
+
 /// The world's time of a deadline of `clock`; `None` of a bad one.
 ///
 /// # Safety
@@ -59,6 +84,19 @@ pub(super) fn after(now: Nanos, duration: timespec) -> Option<Nanos> {
 pub(super) unsafe fn until(clock: clockid_t, time: *const timespec) -> Option<Nanos> {
     // SAFETY: the caller's promise.
     nanos(unsafe { *time }).map(|reading| to_world(clock, reading))
+}
+
+/// Sleeps; false if a signal has ended that.
+///
+/// # Safety
+/// `left` is a place for the time that is left, or null.
+unsafe fn sleep_until((world, me): (&World, Slot), until: Nanos, left: *mut timespec) -> bool {
+    let rest = world.sleep(me, until);
+    if rest > 0 && !left.is_null() {
+        // SAFETY: the caller's promise.
+        unsafe { left.write(to_timespec(rest)) };
+    }
+    rest == 0
 }
 
 fn refuse_signals(function: &str) {
@@ -80,7 +118,6 @@ interpose! {
 
     /// Reads the clock of the calendar.
     fn gettimeofday(time: *mut timeval, zone: *mut c_void) -> c_int = |world, me| {
-        let _ = zone;
         // SAFETY: the caller passes a place for the time.
         unsafe { time.write(to_timeval(world.read_clock(me))) };
         0
@@ -109,12 +146,12 @@ interpose! {
 
     /// Reads the clock of processor time, in microseconds: it shows the world's time.
     fn clock() -> clock_t = |world, me| {
-        (processor_time(world.read_clock(me)) / 1000) as clock_t
+        (monotonic_of(world.read_clock(me)) / 1000) as clock_t
     }
 
     /// Reads the clock of processor time, in ticks: it shows the world's time.
     fn times(used: *mut tms) -> clock_t = |world, me| {
-        let now = processor_time(world.read_clock(me));
+        let now = monotonic_of(world.read_clock(me));
         // SAFETY: takes a number.
         let ticks = now / (SECOND / unsafe { libc::sysconf(libc::_SC_CLK_TCK) } as Nanos);
         if !used.is_null() {
@@ -130,12 +167,11 @@ interpose! {
         ticks as clock_t
     }
 
-    /// Reads the clock of processor time: it shows the world's time. The rest of what the process
-    /// has used, which no other run repeats, is zero.
+    /// Reads the clock of processor time: it shows the world's time. The other fields of the usage,
+    /// which no other run repeats, are zero.
     fn getrusage(of: c_int, usage: *mut rusage) -> c_int = |world, me| {
-        let _ = of;
-        let now = processor_time(world.read_clock(me));
-        // SAFETY: the caller passes a place; what it is for is plain data.
+        let now = monotonic_of(world.read_clock(me));
+        // SAFETY: the caller passes a place; the struct is plain data.
         unsafe {
             usage.write_bytes(0, 1);
             (*usage).ru_utime = to_timeval(now);
@@ -145,18 +181,16 @@ interpose! {
 
     /// Refuses an interval after which a signal comes in real time.
     fn setitimer(which: c_int, new: *const itimerval, old: *mut itimerval) -> c_int = |_, _| {
-        let _ = (which, new, old);
         refuse_signals("setitimer");
         fail(libc::ENOSYS)
     }
 
-    /// Refuses a timer whose signals come in real time.
+    /// Refuses a timer that sends signals in real time.
     fn timer_create(
         clock: clockid_t,
         event: *mut sigevent,
         timer: *mut timer_t,
     ) -> c_int = |_, _| {
-        let _ = (clock, event, timer);
         refuse_signals("timer_create");
         fail(libc::ENOSYS)
     }
@@ -171,11 +205,13 @@ interpose! {
 
     /// Sleeps.
     fn nanosleep(time: *const timespec, left: *mut timespec) -> c_int = |world, me| {
-        let _ = left; // nothing interrupts the sleep
         // SAFETY: the caller passes a time.
         let Some(until) = after(world.now(), unsafe { *time }) else { return fail(libc::EINVAL) };
-        world.sleep(me, until);
-        0
+        // SAFETY: the caller passes a place or null.
+        match unsafe { sleep_until((world, me), until, left) } {
+            true => 0,
+            false => fail(libc::EINTR),
+        }
     }
 
     /// Sleeps.
@@ -185,7 +221,6 @@ interpose! {
         time: *const timespec,
         left: *mut timespec,
     ) -> c_int = |world, me| {
-        let _ = left;
         // SAFETY: the caller passes a time.
         let time = unsafe { *time };
         let until = match flags & libc::TIMER_ABSTIME {
@@ -193,20 +228,26 @@ interpose! {
             _ => nanos(time).map(|reading| to_world(clock, reading)),
         };
         let Some(until) = until else { return libc::EINVAL };
-        world.sleep(me, until);
-        0
+        let left = if flags & libc::TIMER_ABSTIME == 0 { left } else { ptr::null_mut() };
+        // SAFETY: the caller passes a place or null.
+        match unsafe { sleep_until((world, me), until, left) } {
+            true => 0,
+            false => libc::EINTR,
+        }
     }
 
     /// Sleeps.
     fn usleep(micros: c_uint) -> c_int = |world, me| {
-        world.sleep(me, world.now().saturating_add(Nanos::from(micros) * 1000));
-        0
+        match world.sleep(me, world.now().saturating_add(Nanos::from(micros) * 1000)) {
+            0 => 0,
+            _ => fail(libc::EINTR),
+        }
     }
 
     /// Sleeps.
     fn sleep(seconds: c_uint) -> c_uint = |world, me| {
-        world.sleep(me, world.now().saturating_add(Nanos::from(seconds) * SECOND));
-        0
+        let left = world.sleep(me, world.now().saturating_add(Nanos::from(seconds) * SECOND));
+        left.div_ceil(SECOND) as c_uint
     }
 
     /// Lets other threads run.

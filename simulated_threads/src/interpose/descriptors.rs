@@ -1,30 +1,40 @@
 //! Waiting for descriptors, and timers that are descriptors.
+//!
+//! A thread that would wait first asks the operating system, without waiting, whether a descriptor
+//! is ready. If none is, it notes its descriptors in the world and gives its turn away; the world
+//! asks for all such threads again when no thread is ready, and now and then else. So no thread
+//! waits in the kernel while it has the turn, which would stop the world. Timers are eventfds that
+//! the world writes to when simulated time reaches their deadline: epoll, poll and read then work
+//! on them without a special case. Sockets are refused unless the settings allow them, because data
+//! arrives there at times that no run repeats.
 
-use super::{clock, fail, interpose, nanos, to_timespec};
+use super::clock::{self, deadline_after};
+use super::{errno, fail, interpose, nanos, to_timespec};
+use crate::descriptors::{add_own, is_own};
 use crate::original::original;
 use crate::os;
 use crate::output;
-use crate::wait::{NEVER, Nanos, Slot, Wait};
+use crate::wait::{NEVER, Nanos, Slot, Wait, Woken};
 use crate::world::World;
 use libc::{
-    c_int, c_short, c_uint, c_void, clockid_t, epoll_event, fd_set, itimerspec, nfds_t, pollfd,
-    sigset_t, size_t, ssize_t, timespec, timeval,
+    c_int, c_short, c_uint, clockid_t, epoll_event, fd_set, itimerspec, nfds_t, pollfd, sigset_t,
+    size_t, timespec, timeval,
 };
 
-/// Waits until a descriptor is ready or the deadline has come.
-fn wait(world: &World, me: Slot, descriptors: Vec<pollfd>, deadline: Nanos) {
+/// Waits until a descriptor is ready, the deadline is reached, or a signal comes. It may end
+/// earlier.
+pub(super) fn wait(world: &World, me: Slot, descriptors: Vec<pollfd>, deadline: Nanos) -> Woken {
     let number = world.number(me);
     world.with_descriptors(|all, _| all.wait(number, descriptors));
-    world.wait(me, Wait::Descriptors, deadline);
+    let woken = world.wait(me, Wait::Descriptors, deadline);
     world.with_descriptors(|all, _| all.end_wait(number));
+    woken
 }
 
 /// A deadline in milliseconds, where less than zero is none.
-fn deadline(world: &World, millis: c_int) -> Nanos {
-    match u64::try_from(millis) {
-        Ok(millis) => world.now().saturating_add(millis * 1_000_000),
-        Err(_) => NEVER,
-    }
+fn deadline(world: &World, millis: c_int) -> Option<Nanos> {
+    let deadline = |millis| world.now().saturating_add(millis * 1_000_000);
+    Some(u64::try_from(millis).map_or(NEVER, deadline))
 }
 
 /// Takes the events of an epoll descriptor, and waits for them if there are none.
@@ -36,17 +46,24 @@ unsafe fn take_events(
     epoll: c_int,
     events: *mut epoll_event,
     max: c_int,
-    deadline: Nanos,
+    deadline: Option<Nanos>,
 ) -> c_int {
+    let Some(deadline) = deadline else { return fail(libc::EINVAL) };
     let take = original!(epoll_wait: fn(c_int, *mut epoll_event, c_int, c_int) -> c_int);
-    // SAFETY: the caller's promise.
-    let taken = unsafe { take(epoll, events, max, 0) };
-    if taken != 0 || deadline <= world.now() {
-        return taken;
+    loop {
+        // SAFETY: the caller's promise.
+        let taken = unsafe { take(epoll, events, max, 0) };
+        if taken == 0 && deadline <= world.now() {
+            world.pause(me); // the thread may ask again in a loop
+        }
+        if taken != 0 || deadline <= world.now() {
+            return taken;
+        }
+        let asked = vec![pollfd { fd: epoll, events: libc::POLLIN, revents: 0 }];
+        if let Woken::Interrupted { .. } = wait(world, me, asked, deadline) {
+            return fail(libc::EINTR);
+        }
     }
-    wait(world, me, vec![pollfd { fd: epoll, events: libc::POLLIN, revents: 0 }], deadline);
-    // SAFETY: the caller's promise.
-    unsafe { take(epoll, events, max, 0) }
 }
 
 /// Asks for the state of descriptors, and waits until one is ready.
@@ -57,19 +74,27 @@ unsafe fn ask(
     (world, me): (&World, Slot),
     descriptors: *mut pollfd,
     count: nfds_t,
-    deadline: Nanos,
+    deadline: Option<Nanos>,
 ) -> c_int {
+    let Some(deadline) = deadline else { return fail(libc::EINVAL) };
     let asked = match count {
         0 => &mut [],
         // SAFETY: the caller passes as many descriptors.
         _ => unsafe { std::slice::from_raw_parts_mut(descriptors, count as usize) },
     };
-    let ready = os::poll(asked);
-    if ready != 0 || deadline <= world.now() {
-        return ready;
+    loop {
+        let ready = os::poll(asked);
+        let is_for_events = asked.iter().any(|descriptor| descriptor.events != 0);
+        if ready == 0 && deadline <= world.now() && is_for_events {
+            world.pause(me); // the thread may ask again in a loop
+        }
+        if ready != 0 || deadline <= world.now() {
+            return ready;
+        }
+        if let Woken::Interrupted { .. } = wait(world, me, asked.to_vec(), deadline) {
+            return fail(libc::EINTR);
+        }
     }
-    wait(world, me, asked.to_vec(), deadline);
-    os::poll(asked)
 }
 
 /// The events that the sets of `select` stand for.
@@ -86,7 +111,9 @@ unsafe fn choose(
     sets: [*mut fd_set; 3],
     deadline: Option<Nanos>,
 ) -> c_int {
-    let (Some(deadline), 0..=1024) = (deadline, count) else { return fail(libc::EINVAL) };
+    if deadline.is_none() || !(0..=1024).contains(&count) {
+        return fail(libc::EINVAL);
+    }
     // SAFETY: the caller's promise, and the descriptor is one of those in sets.
     let is_in = |set: *mut fd_set, fd| !set.is_null() && unsafe { libc::FD_ISSET(fd, set) };
     let asked = (0..count).map(|fd| {
@@ -95,7 +122,9 @@ unsafe fn choose(
     });
     let mut asked: Vec<_> = asked.filter(|descriptor| descriptor.events != 0).collect();
     // SAFETY: as many descriptors as the vector has.
-    unsafe { ask(caller, asked.as_mut_ptr(), asked.len() as nfds_t, deadline) };
+    if unsafe { ask(caller, asked.as_mut_ptr(), asked.len() as nfds_t, deadline) } < 0 {
+        return -1;
+    }
     if asked.iter().any(|descriptor| descriptor.revents & libc::POLLNVAL != 0) {
         return fail(libc::EBADF);
     }
@@ -110,24 +139,6 @@ unsafe fn choose(
         }
     }
     ready
-}
-
-/// Whether a read of a descriptor waits.
-fn is_blocking(descriptor: c_int) -> bool {
-    // SAFETY: asks for flags.
-    unsafe { libc::fcntl(descriptor, libc::F_GETFL) & libc::O_NONBLOCK == 0 }
-}
-
-/// A deadline after a duration; `None` of a bad one.
-///
-/// # Safety
-/// `timeout` points to a duration, or is null.
-unsafe fn after(world: &World, timeout: *const timespec) -> Option<Nanos> {
-    // SAFETY: the caller's promise.
-    match unsafe { timeout.as_ref() } {
-        None => Some(NEVER),
-        Some(&duration) => clock::after(world.now(), duration),
-    }
 }
 
 interpose! {
@@ -151,7 +162,7 @@ interpose! {
         millis: c_int,
         signals: *const sigset_t,
     ) -> c_int = |world, me| {
-        let (_, deadline) = (signals, deadline(world, millis));
+        let deadline = deadline(world, millis);
         // SAFETY: the caller's promise.
         unsafe { take_events((world, me), epoll, events, max, deadline) }
     }
@@ -164,14 +175,8 @@ interpose! {
         timeout: *const timespec,
         signals: *const sigset_t,
     ) -> c_int = |world, me| {
-        let _ = signals;
         // SAFETY: the caller's promise.
-        unsafe {
-            match after(world, timeout) {
-                Some(deadline) => take_events((world, me), epoll, events, max, deadline),
-                None => fail(libc::EINVAL),
-            }
-        }
+        unsafe { take_events((world, me), epoll, events, max, deadline_after(world, timeout)) }
     }
 
     /// Waits for descriptors.
@@ -188,14 +193,8 @@ interpose! {
         timeout: *const timespec,
         signals: *const sigset_t,
     ) -> c_int = |world, me| {
-        let _ = signals;
         // SAFETY: the caller's promise.
-        unsafe {
-            match after(world, timeout) {
-                Some(deadline) => ask((world, me), descriptors, count, deadline),
-                None => fail(libc::EINVAL),
-            }
-        }
+        unsafe { ask((world, me), descriptors, count, deadline_after(world, timeout)) }
     }
 
     /// Waits for descriptors.
@@ -228,11 +227,10 @@ interpose! {
         timeout: *const timespec,
         signals: *const sigset_t,
     ) -> c_int = |world, me| {
-        let _ = signals;
-        // SAFETY: the caller passes sets or null, and a duration or null.
-        unsafe {
-            choose((world, me), count, [read, write, special], after(world, timeout))
-        }
+        // SAFETY: the caller passes a duration or null.
+        let deadline = unsafe { deadline_after(world, timeout) };
+        // SAFETY: the caller passes sets or null.
+        unsafe { choose((world, me), count, [read, write, special], deadline) }
     }
 
     /// Waits for descriptors: the name by which code calls it that is compiled with
@@ -243,7 +241,6 @@ interpose! {
         millis: c_int,
         bytes: size_t,
     ) -> c_int = |_, _| {
-        let _ = bytes; // libc ends the process if there are fewer than for `count`
         // SAFETY: the caller's promise.
         unsafe { poll(descriptors, count, millis) }
     }
@@ -256,44 +253,13 @@ interpose! {
         signals: *const sigset_t,
         bytes: size_t,
     ) -> c_int = |_, _| {
-        let _ = bytes;
         // SAFETY: the caller's promise.
         unsafe { ppoll(descriptors, count, timeout, signals) }
     }
 
-    /// Reads, as `__poll_chk` waits.
-    fn __read_chk(
-        descriptor: c_int,
-        place: *mut c_void,
-        count: size_t,
-        bytes: size_t,
-    ) -> ssize_t = |_, _| {
-        let _ = bytes;
-        // SAFETY: the caller's promise.
-        unsafe { read(descriptor, place, count) }
-    }
-
     /// Creates an eventfd.
-    fn eventfd(count: c_uint, flags: c_int) -> c_int = |world, _| {
-        let eventfd = original!(eventfd: fn(c_uint, c_int) -> c_int);
-        // SAFETY: takes numbers.
-        let descriptor = unsafe { eventfd(count, flags) };
-        world.with_descriptors(|all, _| all.add_counter(descriptor));
-        descriptor
-    }
-
-    /// Reads. A thread that reads an eventfd or a timer may wait; from elsewhere, others write at
-    /// times that no other run repeats.
-    fn read(descriptor: c_int, bytes: *mut c_void, count: size_t) -> ssize_t = |world, me| {
-        let read = original!(read: fn(c_int, *mut c_void, size_t) -> ssize_t);
-        if world.with_descriptors(|all, _| all.is_counter(descriptor)) && is_blocking(descriptor) {
-            let mut asked = [pollfd { fd: descriptor, events: libc::POLLIN, revents: 0 }];
-            while os::poll(&mut asked) == 0 {
-                wait(world, me, asked.to_vec(), NEVER);
-            }
-        }
-        // SAFETY: the caller's promise.
-        unsafe { read(descriptor, bytes, count) }
+    fn eventfd(count: c_uint, flags: c_int) -> c_int = after |_, _, descriptor| {
+        add_own(descriptor);
     }
 
     /// Creates a timer of the world that is a descriptor.
@@ -327,7 +293,7 @@ interpose! {
         };
         let set = world.with_descriptors(|all, now| {
             let timer = all.timer(descriptor)?;
-            let before = *timer;
+            let before = (timer.deadline, timer.interval);
             timer.interval = interval;
             timer.deadline = match (value, flags & libc::TFD_TIMER_ABSTIME) {
                 (0, _) => NEVER,
@@ -337,10 +303,10 @@ interpose! {
             };
             Some((before, now))
         });
-        let Some((before, now)) = set else { return fail(libc::EBADF) };
+        let Some(((deadline, interval), now)) = set else { return fail(libc::EBADF) };
         if !old.is_null() {
             // SAFETY: a place for the setting, unless it is null.
-            unsafe { old.write(setting(before.deadline, before.interval, now)) };
+            unsafe { old.write(setting(deadline, interval, now)) };
         }
         0
     }
@@ -348,7 +314,8 @@ interpose! {
     /// Tells when a timer expires.
     fn timerfd_gettime(descriptor: c_int, setting_of: *mut itimerspec) -> c_int = |world, _| {
         let set = world.with_descriptors(|all, now| {
-            all.timer(descriptor).map(|timer| setting(timer.deadline, timer.interval, now))
+            let timer = all.timer(descriptor)?;
+            Some(setting(timer.deadline, timer.interval, now))
         });
         let Some(set) = set else { return fail(libc::EBADF) };
         // SAFETY: a place for the setting.
@@ -356,28 +323,50 @@ interpose! {
         0
     }
 
-    /// Closes a descriptor.
-    fn close(descriptor: c_int) -> c_int = |world, _| {
-        world.with_descriptors(|all, _| all.close(descriptor));
-        let close = original!(close: fn(c_int) -> c_int);
-        // SAFETY: the caller's promise.
-        unsafe { close(descriptor) }
+    /// Closes a descriptor, and thereby gives up a lock of its file.
+    fn close(descriptor: c_int) -> c_int = before |world, _| {
+        if is_own(descriptor) {
+            world.with_descriptors(|all, _| all.close(descriptor));
+        }
+    } after |world, _, _| {
+        world.state().wake(Wait::File, usize::MAX);
     }
 
-    /// Creates a socket, unless that is refused: what arrives there comes at times of its own.
-    fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int = |world, _| {
-        if !world.allows_sockets() {
+    /// Locks a file, or unlocks it. All threads that wait for any file try again whenever one is
+    /// unlocked.
+    fn flock(descriptor: c_int, operation: c_int) -> c_int = |world, me| {
+        let flock = original!(flock: fn(c_int, c_int) -> c_int);
+        // SAFETY: takes numbers.
+        let attempt = || unsafe { flock(descriptor, operation | libc::LOCK_NB) };
+        let mut result = attempt();
+        // A change of a lock gives the old one up, also if it fails.
+        world.state().wake(Wait::File, usize::MAX);
+        while result != 0 && errno() == libc::EWOULDBLOCK && operation & libc::LOCK_NB == 0 {
+            if let Woken::Interrupted { restarts: false } = world.wait(me, Wait::File, NEVER) {
+                fail(libc::EINTR);
+                break;
+            }
+            result = attempt();
+        }
+        if result != 0 && errno() == libc::EWOULDBLOCK {
+            world.pause(me); // the thread may try again in a loop
+            fail(libc::EWOULDBLOCK);
+        }
+        result
+    }
+
+    /// Creates a socket, unless that is refused: data arrives there at times that no other run
+    /// repeats.
+    fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int = before |world, _| {
+        if !world.settings.allows_sockets {
             output::refuse(
                 &format!("a socket (domain {domain})"),
-                "what arrives there comes at times that no other run repeats",
+                "data arrives there at times that no other run repeats",
                 "allow that with RINGSPIN_SOCKETS=allow",
             );
             return fail(libc::EACCES);
         }
-        world.note_socket();
-        let socket = original!(socket: fn(c_int, c_int, c_int) -> c_int);
-        // SAFETY: the caller's promise.
-        unsafe { socket(domain, kind, protocol) }
+        world.sockets.add(1);
     }
 }
 

@@ -1,4 +1,10 @@
 //! `syscall`, through which Rust's standard library, parking_lot and others wait for futexes.
+//!
+//! A wait compares the word on the thread that has the turn and then waits in the world. No other
+//! thread of the world runs in between, so comparison and wait are one step, as in the kernel. A
+//! wake-up takes the threads of the world in the order of their waits; the kernel is asked only if
+//! none waits here and other threads exist outside. A wait in the kernel would keep the turn, and
+//! the world would stand still.
 
 use super::{clock, fail, nanos};
 use crate::current::current;
@@ -18,7 +24,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// # Safety
 /// The caller keeps the rules of the function of this name in libc.
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn syscall(
+pub(crate) unsafe extern "C-unwind" fn syscall(
     number: c_long,
     a: c_long,
     b: c_long,
@@ -31,7 +37,7 @@ pub(crate) unsafe extern "C" fn syscall(
         match number {
             libc::SYS_futex => {
                 let (word, operation) = (a as *const AtomicU32, b as c_int);
-                // SAFETY: the caller passes what the operation asks for.
+                // SAFETY: the caller passes the arguments of the operation.
                 let done = unsafe { futex(world, me, word, operation, c, d as *const timespec) };
                 if let Some(result) = done {
                     return result;
@@ -43,11 +49,11 @@ pub(crate) unsafe extern "C" fn syscall(
                 return b;
             }
             libc::SYS_gettid => return super::machine::thread_id(world, me),
-            libc::SYS_getpid => return super::machine::FIRST_ID,
+            libc::SYS_getpid => return super::machine::process_id(world).into(),
             libc::SYS_io_uring_setup => {
                 output::refuse(
                     "io_uring",
-                    "what it completes comes at times that no other run repeats",
+                    "its operations complete at times that no other run repeats",
                     "choose the library's implementation on epoll",
                 );
                 return fail(libc::ENOSYS).into();
@@ -91,7 +97,8 @@ unsafe fn futex(
             };
             Some(match world.wait_for_futex(me, word, value as u32, deadline) {
                 Woken::TimedOut => fail(libc::ETIMEDOUT).into(),
-                Woken::Ready | Woken::Quiet => 0,
+                Woken::Interrupted { restarts: false } => fail(libc::EINTR).into(),
+                _ => 0,
             })
         }
         libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET => {
@@ -101,7 +108,7 @@ unsafe fn futex(
             let woken = world.release(me, Wait::Futex(word.addr()), count, value) as c_long;
             world.pass(me);
             // Threads outside of the world may wait as well.
-            (woken > 0 || world.is_alone()).then_some(woken)
+            (woken > 0 || world.is_alone).then_some(woken)
         }
         _ => None,
     }

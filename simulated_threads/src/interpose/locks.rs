@@ -2,10 +2,18 @@
 //! code.
 //!
 //! Each lock stays libc's. A thread that does not get it waits in the world until it is released.
+//!
+//! The thread that has the turn tries the lock by the function of libc that does not wait; if that
+//! fails, it waits in the world for the address, and tries again after a release has woken it. No
+//! other thread of the world runs in between, so no wake-up is lost. The word of the lock stays
+//! libc's, so recursive locks and checks of the owner work as usual. Of a condition variable the
+//! world alone knows the waits, and wakes them in their order; glibc would choose the thread by
+//! itself. A thread that `pthread_cancel` ends in such a wait has its mutex again before.
 
 use super::clock::until;
 use super::{fail, interpose};
 use crate::original::original;
+use crate::os;
 use crate::wait::{NEVER, Nanos, Slot, Wait, Woken};
 use crate::world::World;
 use libc::{
@@ -15,7 +23,7 @@ use libc::{
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-/// Condition variables whose deadlines are those of the monotonic clock.
+/// Condition variables with deadlines of the monotonic clock.
 static MONOTONIC: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
 
 fn with_monotonic<R>(with: impl FnOnce(&mut BTreeSet<usize>) -> R) -> R {
@@ -23,26 +31,35 @@ fn with_monotonic<R>(with: impl FnOnce(&mut BTreeSet<usize>) -> R) -> R {
     with(&mut MONOTONIC.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Takes a lock of libc as soon as `attempt` does not fail because another thread holds it.
+/// Takes a lock of libc as soon as `attempt` does not fail because another thread holds it. `None`
+/// is a bad deadline.
 fn take(
-    world: &World,
-    me: Slot,
-    lock: usize,
-    deadline: Nanos,
+    (world, me): (&World, Slot),
+    lock: Wait,
+    deadline: Option<Nanos>,
     attempt: impl Fn() -> c_int,
 ) -> c_int {
+    let Some(deadline) = deadline else { return libc::EINVAL };
     let mut lost = 0;
     loop {
         match attempt() {
             libc::EBUSY | libc::ETIMEDOUT => {}
             done => return done,
         }
-        world.set_lost_locks(me, lost);
+        world.state().seat_mut(me).lost_locks = lost;
         lost += 1;
-        if world.wait(me, Wait::Lock(lock), deadline) == Woken::TimedOut {
-            return libc::ETIMEDOUT;
+        match world.wait(me, lock, deadline) {
+            Woken::TimedOut => return libc::ETIMEDOUT,
+            Woken::Interrupted { restarts: false } => return libc::EINTR,
+            _ => {}
         }
     }
+}
+
+/// Wakes up to `count` threads that wait for a lock, which libc has released with this result.
+fn released((world, me): (&World, Slot), lock: Wait, count: usize, result: c_int) -> c_int {
+    world.release(me, lock, count, 0);
+    result
 }
 
 /// Tries to lock a mutex: as `pthread_mutex_trylock`, but a thread that holds it is told so.
@@ -61,43 +78,43 @@ unsafe fn try_mutex(mutex: *mut pthread_mutex_t) -> c_int {
 /// # Safety
 /// The caller keeps the rules of `pthread_mutex_lock`.
 unsafe fn lock_mutex(
-    world: &World,
-    me: Slot,
+    caller: (&World, Slot),
     mutex: *mut pthread_mutex_t,
-    deadline: Nanos,
+    deadline: Option<Nanos>,
 ) -> c_int {
-    world.pass(me);
+    caller.0.pass(caller.1);
     // SAFETY: the caller's promise.
-    take(world, me, mutex.addr(), deadline, || unsafe { try_mutex(mutex) })
+    take(caller, Wait::Lock(mutex.addr()), deadline, || unsafe { try_mutex(mutex) })
 }
 
 /// # Safety
 /// The caller keeps the rules of `pthread_mutex_unlock`.
-unsafe fn unlock_mutex(world: &World, me: Slot, mutex: *mut pthread_mutex_t) -> c_int {
+unsafe fn unlock_mutex(caller: (&World, Slot), mutex: *mut pthread_mutex_t) -> c_int {
     let unlock = original!(pthread_mutex_unlock: fn(*mut pthread_mutex_t) -> c_int);
     // SAFETY: the caller's promise.
-    let result = unsafe { unlock(mutex) };
-    world.release(me, Wait::Lock(mutex.addr()), 1, 0);
-    result
+    released(caller, Wait::Lock(mutex.addr()), 1, unsafe { unlock(mutex) })
 }
 
 /// # Safety
 /// The caller keeps the rules of `pthread_cond_timedwait`.
 unsafe fn wait_for_condition(
-    world: &World,
-    me: Slot,
+    caller: (&World, Slot),
     condition: *mut pthread_cond_t,
     mutex: *mut pthread_mutex_t,
-    deadline: Nanos,
+    deadline: Option<Nanos>,
 ) -> c_int {
+    let Some(deadline) = deadline else { return libc::EINVAL };
+    os::test_cancel();
     // SAFETY: the caller holds the mutex.
-    match unsafe { unlock_mutex(world, me, mutex) } {
+    match unsafe { unlock_mutex(caller, mutex) } {
         0 => {}
         error => return error,
     }
-    let woken = world.wait(me, Wait::Condition(condition.addr()), deadline);
+    let woken = caller.0.wait(caller.1, Wait::Condition(condition.addr()), deadline);
     // SAFETY: a mutex, as before.
-    match (unsafe { lock_mutex(world, me, mutex, NEVER) }, woken) {
+    let locked = unsafe { lock_mutex(caller, mutex, Some(NEVER)) };
+    os::test_cancel();
+    match (locked, woken) {
         (0, Woken::TimedOut) => libc::ETIMEDOUT,
         (result, _) => result,
     }
@@ -107,7 +124,7 @@ interpose! {
     /// Locks a mutex.
     fn pthread_mutex_lock(mutex: *mut pthread_mutex_t) -> c_int = |world, me| {
         // SAFETY: the caller passes a mutex.
-        unsafe { lock_mutex(world, me, mutex, NEVER) }
+        unsafe { lock_mutex((world, me), mutex, Some(NEVER)) }
     }
 
     /// Locks a mutex before a deadline.
@@ -116,12 +133,7 @@ interpose! {
         time: *const timespec,
     ) -> c_int = |world, me| {
         // SAFETY: the caller passes a mutex and a time.
-        unsafe {
-            match until(libc::CLOCK_REALTIME, time) {
-                Some(deadline) => lock_mutex(world, me, mutex, deadline),
-                None => libc::EINVAL,
-            }
-        }
+        unsafe { lock_mutex((world, me), mutex, until(libc::CLOCK_REALTIME, time)) }
     }
 
     /// Locks a mutex before a deadline.
@@ -131,25 +143,56 @@ interpose! {
         time: *const timespec,
     ) -> c_int = |world, me| {
         // SAFETY: the caller passes a mutex and a time.
-        unsafe {
-            match until(clock, time) {
-                Some(deadline) => lock_mutex(world, me, mutex, deadline),
-                None => libc::EINVAL,
-            }
+        unsafe { lock_mutex((world, me), mutex, until(clock, time)) }
+    }
+
+    /// Tries to lock a mutex. A thread that fails yields: it may try again in a loop.
+    fn pthread_mutex_trylock(mutex: *mut pthread_mutex_t) -> c_int = after |world, me, error| {
+        if error == libc::EBUSY {
+            world.yield_now(me);
+        }
+    }
+
+    /// Tries to lock for reading. A thread that fails yields.
+    fn pthread_rwlock_tryrdlock(lock: *mut pthread_rwlock_t) -> c_int = after |world, me, error| {
+        if error == libc::EBUSY {
+            world.yield_now(me);
+        }
+    }
+
+    /// Tries to lock for writing. A thread that fails yields.
+    fn pthread_rwlock_trywrlock(lock: *mut pthread_rwlock_t) -> c_int = after |world, me, error| {
+        if error == libc::EBUSY {
+            world.yield_now(me);
+        }
+    }
+
+    /// Tries to take from a semaphore. A thread that fails yields.
+    fn sem_trywait(semaphore: *mut sem_t) -> c_int = after |world, me, result| {
+        if result != 0 {
+            world.yield_now(me);
+            fail(libc::EAGAIN);
+        }
+    }
+
+    /// Tries to take a lock for which others spin. A thread that fails yields.
+    fn pthread_spin_trylock(lock: *mut pthread_spinlock_t) -> c_int = after |world, me, error| {
+        if error == libc::EBUSY {
+            world.yield_now(me);
         }
     }
 
     /// Unlocks a mutex.
     fn pthread_mutex_unlock(mutex: *mut pthread_mutex_t) -> c_int = |world, me| {
         // SAFETY: the caller passes a mutex.
-        unsafe { unlock_mutex(world, me, mutex) }
+        unsafe { unlock_mutex((world, me), mutex) }
     }
 
     /// Creates a condition variable, and notes its clock.
     fn pthread_cond_init(
         condition: *mut pthread_cond_t,
         attributes: *const pthread_condattr_t,
-    ) -> c_int = |_, _| {
+    ) -> c_int = before |_, _| {
         let mut clock = libc::CLOCK_REALTIME;
         if !attributes.is_null() {
             // SAFETY: the caller passes attributes.
@@ -158,19 +201,11 @@ interpose! {
         if clock == libc::CLOCK_MONOTONIC {
             with_monotonic(|monotonic| monotonic.insert(condition.addr()));
         }
-        let init = original!(
-            pthread_cond_init: fn(*mut pthread_cond_t, *const pthread_condattr_t) -> c_int
-        );
-        // SAFETY: the caller's promise.
-        unsafe { init(condition, attributes) }
     }
 
     /// Ends a condition variable.
-    fn pthread_cond_destroy(condition: *mut pthread_cond_t) -> c_int = |_, _| {
+    fn pthread_cond_destroy(condition: *mut pthread_cond_t) -> c_int = before |_, _| {
         with_monotonic(|monotonic| monotonic.remove(&condition.addr()));
-        let destroy = original!(pthread_cond_destroy: fn(*mut pthread_cond_t) -> c_int);
-        // SAFETY: the caller's promise.
-        unsafe { destroy(condition) }
     }
 
     /// Waits for a condition variable.
@@ -179,7 +214,7 @@ interpose! {
         mutex: *mut pthread_mutex_t,
     ) -> c_int = |world, me| {
         // SAFETY: the caller's promise.
-        unsafe { wait_for_condition(world, me, condition, mutex, NEVER) }
+        unsafe { wait_for_condition((world, me), condition, mutex, Some(NEVER)) }
     }
 
     /// Waits for a condition variable until a deadline.
@@ -193,12 +228,7 @@ interpose! {
             false => libc::CLOCK_REALTIME,
         };
         // SAFETY: the caller's promise.
-        unsafe {
-            match until(clock, time) {
-                Some(deadline) => wait_for_condition(world, me, condition, mutex, deadline),
-                None => libc::EINVAL,
-            }
-        }
+        unsafe { wait_for_condition((world, me), condition, mutex, until(clock, time)) }
     }
 
     /// Waits for a condition variable until a deadline.
@@ -209,24 +239,19 @@ interpose! {
         time: *const timespec,
     ) -> c_int = |world, me| {
         // SAFETY: the caller's promise.
-        unsafe {
-            match until(clock, time) {
-                Some(deadline) => wait_for_condition(world, me, condition, mutex, deadline),
-                None => libc::EINVAL,
-            }
-        }
+        unsafe { wait_for_condition((world, me), condition, mutex, until(clock, time)) }
     }
 
     /// Wakes a thread that waits for a condition variable.
     fn pthread_cond_signal(condition: *mut pthread_cond_t) -> c_int = |world, me| {
-        world.wake(Wait::Condition(condition.addr()), 1);
+        world.state().wake(Wait::Condition(condition.addr()), 1);
         world.pass(me);
         0
     }
 
     /// Wakes all threads that wait for a condition variable.
     fn pthread_cond_broadcast(condition: *mut pthread_cond_t) -> c_int = |world, me| {
-        world.wake(Wait::Condition(condition.addr()), usize::MAX);
+        world.state().wake(Wait::Condition(condition.addr()), usize::MAX);
         world.pass(me);
         0
     }
@@ -234,13 +259,13 @@ interpose! {
     /// Locks for reading.
     fn pthread_rwlock_rdlock(lock: *mut pthread_rwlock_t) -> c_int = |world, me| {
         // SAFETY: the caller passes a lock.
-        unsafe { take_reading((world, me), lock, Some(NEVER)) }
+        unsafe { take_rwlock((world, me), lock, Some(NEVER), try_read()) }
     }
 
     /// Locks for writing.
     fn pthread_rwlock_wrlock(lock: *mut pthread_rwlock_t) -> c_int = |world, me| {
         // SAFETY: the caller passes a lock.
-        unsafe { take_writing((world, me), lock, Some(NEVER)) }
+        unsafe { take_rwlock((world, me), lock, Some(NEVER), try_write()) }
     }
 
     /// Locks for reading before a deadline.
@@ -249,7 +274,7 @@ interpose! {
         time: *const timespec,
     ) -> c_int = |world, me| {
         // SAFETY: the caller passes a lock and a time.
-        unsafe { take_reading((world, me), lock, until(libc::CLOCK_REALTIME, time)) }
+        unsafe { take_rwlock((world, me), lock, until(libc::CLOCK_REALTIME, time), try_read()) }
     }
 
     /// Locks for reading before a deadline.
@@ -259,7 +284,7 @@ interpose! {
         time: *const timespec,
     ) -> c_int = |world, me| {
         // SAFETY: the caller passes a lock and a time.
-        unsafe { take_reading((world, me), lock, until(clock, time)) }
+        unsafe { take_rwlock((world, me), lock, until(clock, time), try_read()) }
     }
 
     /// Locks for writing before a deadline.
@@ -268,7 +293,7 @@ interpose! {
         time: *const timespec,
     ) -> c_int = |world, me| {
         // SAFETY: the caller passes a lock and a time.
-        unsafe { take_writing((world, me), lock, until(libc::CLOCK_REALTIME, time)) }
+        unsafe { take_rwlock((world, me), lock, until(libc::CLOCK_REALTIME, time), try_write()) }
     }
 
     /// Locks for writing before a deadline.
@@ -278,33 +303,26 @@ interpose! {
         time: *const timespec,
     ) -> c_int = |world, me| {
         // SAFETY: the caller passes a lock and a time.
-        unsafe { take_writing((world, me), lock, until(clock, time)) }
+        unsafe { take_rwlock((world, me), lock, until(clock, time), try_write()) }
     }
 
-    /// Unlocks what was locked for reading or writing.
+    /// Unlocks a lock that is held for reading or writing.
     fn pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) -> c_int = |world, me| {
         let unlock = original!(pthread_rwlock_unlock: fn(*mut pthread_rwlock_t) -> c_int);
         // SAFETY: the caller's promise.
-        let result = unsafe { unlock(lock) };
-        world.release(me, Wait::Lock(lock.addr()), usize::MAX, 0);
-        result
+        released((world, me), Wait::Lock(lock.addr()), usize::MAX, unsafe { unlock(lock) })
     }
 
     /// Takes from a semaphore.
     fn sem_wait(semaphore: *mut sem_t) -> c_int = |world, me| {
         // SAFETY: the caller passes a semaphore.
-        unsafe { take_semaphore(world, me, semaphore, NEVER) }
+        unsafe { take_semaphore((world, me), semaphore, Some(NEVER)) }
     }
 
     /// Takes from a semaphore before a deadline.
     fn sem_timedwait(semaphore: *mut sem_t, time: *const timespec) -> c_int = |world, me| {
         // SAFETY: the caller passes a semaphore and a time.
-        unsafe {
-            match until(libc::CLOCK_REALTIME, time) {
-                Some(deadline) => take_semaphore(world, me, semaphore, deadline),
-                None => fail(libc::EINVAL),
-            }
-        }
+        unsafe { take_semaphore((world, me), semaphore, until(libc::CLOCK_REALTIME, time)) }
     }
 
     /// Takes from a semaphore before a deadline.
@@ -314,36 +332,28 @@ interpose! {
         time: *const timespec,
     ) -> c_int = |world, me| {
         // SAFETY: the caller passes a semaphore and a time.
-        unsafe {
-            match until(clock, time) {
-                Some(deadline) => take_semaphore(world, me, semaphore, deadline),
-                None => fail(libc::EINVAL),
-            }
-        }
+        unsafe { take_semaphore((world, me), semaphore, until(clock, time)) }
     }
 
     /// Adds to a semaphore.
     fn sem_post(semaphore: *mut sem_t) -> c_int = |world, me| {
         let post = original!(sem_post: fn(*mut sem_t) -> c_int);
         // SAFETY: the caller's promise.
-        let result = unsafe { post(semaphore) };
-        world.release(me, Wait::Lock(semaphore.addr()), 1, 0);
-        result
+        released((world, me), Wait::Semaphore(semaphore.addr()), 1, unsafe { post(semaphore) })
     }
 
     /// Takes a lock for which others would spin.
     fn pthread_spin_lock(lock: *mut pthread_spinlock_t) -> c_int = |world, me| {
+        let attempt = original!(pthread_spin_trylock: fn(*mut pthread_spinlock_t) -> c_int);
         // SAFETY: the caller passes a lock.
-        take(world, me, lock.addr(), NEVER, || unsafe { libc::pthread_spin_trylock(lock) })
+        take((world, me), Wait::Lock(lock.addr()), Some(NEVER), || unsafe { attempt(lock) })
     }
 
     /// Releases a lock for which others would spin.
     fn pthread_spin_unlock(lock: *mut pthread_spinlock_t) -> c_int = |world, me| {
         let unlock = original!(pthread_spin_unlock: fn(*mut pthread_spinlock_t) -> c_int);
         // SAFETY: the caller's promise.
-        let result = unsafe { unlock(lock) };
-        world.release(me, Wait::Lock(lock.addr()), 1, 0);
-        result
+        released((world, me), Wait::Lock(lock.addr()), 1, unsafe { unlock(lock) })
     }
 
     /// Waits until as many threads do as the barrier was created for.
@@ -358,7 +368,7 @@ interpose! {
             return 0;
         }
         barrier.arrived = 0;
-        world.wake(wait, usize::MAX);
+        world.state().wake(wait, usize::MAX);
         LAST
     }
 }
@@ -371,39 +381,45 @@ pub(crate) struct Barrier {
     count: c_uint,
 }
 
-/// # Safety
-/// The caller keeps the rules of `pthread_rwlock_rdlock`.
-unsafe fn take_reading(
-    (world, me): (&World, Slot),
-    lock: *mut pthread_rwlock_t,
-    deadline: Option<Nanos>,
-) -> c_int {
-    let Some(deadline) = deadline else { return libc::EINVAL };
-    // SAFETY: the caller's promise.
-    take(world, me, lock.addr(), deadline, || unsafe { libc::pthread_rwlock_tryrdlock(lock) })
+/// A function of libc that tries to take a reader-writer lock.
+type Attempt = unsafe extern "C-unwind" fn(*mut pthread_rwlock_t) -> c_int;
+
+fn try_read() -> Attempt {
+    original!(pthread_rwlock_tryrdlock: fn(*mut pthread_rwlock_t) -> c_int)
 }
 
+fn try_write() -> Attempt {
+    original!(pthread_rwlock_trywrlock: fn(*mut pthread_rwlock_t) -> c_int)
+}
+
+/// Takes a reader-writer lock by `attempt`, one of the two functions of libc that do not wait.
+///
 /// # Safety
-/// The caller keeps the rules of `pthread_rwlock_wrlock`.
-unsafe fn take_writing(
-    (world, me): (&World, Slot),
+/// The caller keeps the rules of `pthread_rwlock_rdlock` or `pthread_rwlock_wrlock`.
+unsafe fn take_rwlock(
+    caller: (&World, Slot),
     lock: *mut pthread_rwlock_t,
     deadline: Option<Nanos>,
+    attempt: Attempt,
 ) -> c_int {
-    let Some(deadline) = deadline else { return libc::EINVAL };
     // SAFETY: the caller's promise.
-    take(world, me, lock.addr(), deadline, || unsafe { libc::pthread_rwlock_trywrlock(lock) })
+    take(caller, Wait::Lock(lock.addr()), deadline, || unsafe { attempt(lock) })
 }
 
 /// # Safety
 /// The caller keeps the rules of `sem_wait`.
-unsafe fn take_semaphore(world: &World, me: Slot, semaphore: *mut sem_t, deadline: Nanos) -> c_int {
+unsafe fn take_semaphore(
+    caller: (&World, Slot),
+    semaphore: *mut sem_t,
+    deadline: Option<Nanos>,
+) -> c_int {
+    let attempt = original!(sem_trywait: fn(*mut sem_t) -> c_int);
     // SAFETY: the caller's promise.
-    let attempt = || match unsafe { libc::sem_trywait(semaphore) } {
+    let attempt = || match unsafe { attempt(semaphore) } {
         0 => 0,
         _ => libc::EBUSY,
     };
-    match take(world, me, semaphore.addr(), deadline, attempt) {
+    match take(caller, Wait::Semaphore(semaphore.addr()), deadline, attempt) {
         0 => 0,
         error => fail(error),
     }

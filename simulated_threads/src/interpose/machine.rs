@@ -1,22 +1,35 @@
-//! Facts of the machine: random numbers, processors, number of the process, signals.
+//! Facts of the machine: random numbers, processors, number of the process, child processes.
+//!
+//! Each function answers from the settings or the random generator of the world, on the thread that
+//! has the turn. Numbers of process and threads lie above those that Linux gives, so they never
+//! name a real process. Child processes cannot be part of the world; they are counted, and the
+//! summary says that the run was not controlled. They read the processor's counter by themselves.
 
-use super::interpose;
-use crate::original::original;
+use super::{interpose, traps};
+use crate::current;
 use crate::wait::Slot;
 use crate::world::World;
 use libc::{
     c_char, c_int, c_long, c_uint, c_void, cpu_set_t, pid_t, posix_spawn_file_actions_t,
-    posix_spawnattr_t, sigaction as action, sighandler_t, size_t, ssize_t,
+    posix_spawnattr_t, size_t, ssize_t,
 };
 use std::ptr;
 
-/// The number of the process and of its first thread: greater than `PID_MAX_LIMIT` of Linux, so
-/// that no process has it.
-pub(super) const FIRST_ID: c_long = 4_194_305;
+/// The least number of a process and of its first thread: greater than `PID_MAX_LIMIT` of Linux, so
+/// that no real process has it.
+const FIRST_ID: c_long = 4_194_305;
+
+/// The number that `fork` returns if it has failed; also that of a child whose number is unknown.
+const NO_CHILD: pid_t = -1;
+
+/// The number of the process: the same in every run.
+pub(super) fn process_id(world: &World) -> pid_t {
+    (FIRST_ID + world.first_id() as c_long) as pid_t
+}
 
 /// The number of the thread at `me`: the same in every run.
 pub(super) fn thread_id(world: &World, me: Slot) -> c_long {
-    FIRST_ID + world.number(me) as c_long
+    c_long::from(process_id(world)) + world.number(me) as c_long
 }
 
 /// # Safety
@@ -35,15 +48,9 @@ fn random(world: &World) -> u32 {
     u32::from_le_bytes(bytes)
 }
 
-/// Whether the signal ends a program.
-fn is_end(signal: c_int) -> bool {
-    matches!(signal, libc::SIGINT | libc::SIGTERM | libc::SIGHUP)
-}
-
 interpose! {
     /// Random bytes of the world's seed.
     fn getrandom(bytes: *mut c_void, count: size_t, flags: c_uint) -> ssize_t = |world, _| {
-        let _ = flags;
         // SAFETY: the caller passes a buffer of this length.
         unsafe { fill(world, bytes, count) };
         count as ssize_t
@@ -78,11 +85,11 @@ interpose! {
         bytes: size_t,
         set: *mut cpu_set_t,
     ) -> c_int = |world, _| {
-        let _ = process;
         // SAFETY: the caller passes a set of this size.
         unsafe {
             ptr::write_bytes(set.cast::<u8>(), 0, bytes);
-            (0..world.processors().min(8 * bytes)).for_each(|n| libc::CPU_SET(n, &mut *set));
+            let processors = world.settings.processors.get().min(8 * bytes);
+            (0..processors).for_each(|n| libc::CPU_SET(n, &mut *set));
         }
         0
     }
@@ -92,51 +99,46 @@ interpose! {
         process: pid_t,
         bytes: size_t,
         set: *const cpu_set_t,
-    ) -> c_int = |_, _| {
-        let _ = (process, bytes, set);
-        0
-    }
+    ) -> c_int = |_, _| { 0 }
 
     /// Threads of a world stay on their core.
     fn pthread_setaffinity_np(
         thread: libc::pthread_t,
         bytes: size_t,
         set: *const cpu_set_t,
-    ) -> c_int = |_, _| {
-        let _ = (thread, bytes, set);
-        0
-    }
+    ) -> c_int = |_, _| { 0 }
 
     /// The processor on which the thread runs: always the first.
     fn sched_getcpu() -> c_int = |_, _| { 0 }
 
     /// A limit of the system; the number of processors is the world's.
-    fn sysconf(name: c_int) -> c_long = |world, _| {
-        match name {
-            libc::_SC_NPROCESSORS_ONLN | libc::_SC_NPROCESSORS_CONF => world.processors() as c_long,
-            _ => {
-                let sysconf = original!(sysconf: fn(c_int) -> c_long);
-                // SAFETY: takes a number.
-                unsafe { sysconf(name) }
-            }
+    fn sysconf(name: c_int) -> c_long = before |world, _| {
+        if matches!(name, libc::_SC_NPROCESSORS_ONLN | libc::_SC_NPROCESSORS_CONF) {
+            return world.settings.processors.get() as c_long;
         }
     }
 
     /// The number of the process: the same in every run.
-    fn getpid() -> pid_t = |_, _| { FIRST_ID as pid_t }
+    fn getpid() -> pid_t = |world, _| { process_id(world) }
+
+    /// The number of the parent: the same in every run, and of no process.
+    fn getppid() -> pid_t = |_, _| { (FIRST_ID - 1) as pid_t }
 
     /// The number of the thread: the same in every run.
     fn gettid() -> pid_t = |world, me| { thread_id(world, me) as pid_t }
 
-    /// Creates a child process, whose times no other run repeats.
-    fn fork() -> pid_t = |world, _| {
-        world.note_child();
-        let fork = original!(fork: fn() -> pid_t);
-        // SAFETY: the caller's promise.
-        unsafe { fork() }
+    /// Creates a child process, which runs in real time: of the threads of the world it has one.
+    fn fork() -> pid_t = after |world, _, child| {
+        match child {
+            0 => {
+                current::leave();
+                traps::release();
+            }
+            child => world.add_child(child),
+        }
     }
 
-    /// Creates a child process, whose times no other run repeats.
+    /// Creates a child process, which runs in real time.
     fn posix_spawn(
         child: *mut pid_t,
         path: *const c_char,
@@ -144,24 +146,17 @@ interpose! {
         attributes: *const posix_spawnattr_t,
         arguments: *const *mut c_char,
         environment: *const *mut c_char,
-    ) -> c_int = |world, _| {
-        world.note_child();
-        let spawn = original!(
-            posix_spawn:
-                fn(
-                    *mut pid_t,
-                    *const c_char,
-                    *const posix_spawn_file_actions_t,
-                    *const posix_spawnattr_t,
-                    *const *mut c_char,
-                    *const *mut c_char,
-                ) -> c_int
-        );
-        // SAFETY: the caller's promise.
-        unsafe { spawn(child, path, actions, attributes, arguments, environment) }
+    ) -> c_int = before |_, _| {
+        traps::release();
+    } after |world, _, error| {
+        traps::catch();
+        if error == 0 {
+            // SAFETY: the caller passes a place for the number, or null.
+            world.add_child(unsafe { child.as_ref() }.copied().unwrap_or(NO_CHILD));
+        }
     }
 
-    /// Creates a child process, whose times no other run repeats.
+    /// Creates a child process, which runs in real time.
     fn posix_spawnp(
         child: *mut pid_t,
         path: *const c_char,
@@ -169,41 +164,60 @@ interpose! {
         attributes: *const posix_spawnattr_t,
         arguments: *const *mut c_char,
         environment: *const *mut c_char,
-    ) -> c_int = |world, _| {
-        world.note_child();
-        let spawn = original!(
-            posix_spawnp:
-                fn(
-                    *mut pid_t,
-                    *const c_char,
-                    *const posix_spawn_file_actions_t,
-                    *const posix_spawnattr_t,
-                    *const *mut c_char,
-                    *const *mut c_char,
-                ) -> c_int
-        );
-        // SAFETY: the caller's promise.
-        unsafe { spawn(child, path, actions, attributes, arguments, environment) }
-    }
-
-    /// Sets what a signal does, as `sigaction` does.
-    fn signal(signal: c_int, handler: sighandler_t) -> sighandler_t = |_, _| {
-        match is_end(signal) {
-            true => libc::SIG_DFL,
-            false => {
-                let set = original!(signal: fn(c_int, sighandler_t) -> sighandler_t);
-                // SAFETY: the caller's promise.
-                unsafe { set(signal, handler) }
-            }
+    ) -> c_int = before |_, _| {
+        traps::release();
+    } after |world, _, error| {
+        traps::catch();
+        if error == 0 {
+            // SAFETY: the caller passes a place for the number, or null.
+            world.add_child(unsafe { child.as_ref() }.copied().unwrap_or(NO_CHILD));
         }
     }
 
-    /// Sets what a signal does. Those that end a program end a run, whatever the program sets:
-    /// they come at times that no other run repeats.
-    fn sigaction(signal: c_int, new: *const action, old: *mut action) -> c_int = |_, _| {
-        let new = if is_end(signal) { ptr::null() } else { new };
-        let set = original!(sigaction: fn(c_int, *const action, *mut action) -> c_int);
-        // SAFETY: the caller's promise.
-        unsafe { set(signal, new, old) }
+    /// Creates a child process, which shares memory with this one only by its name: as `fork`.
+    fn vfork() -> pid_t = |_, _| {
+        // SAFETY: takes no argument.
+        unsafe { fork() }
+    }
+
+    /// Runs a command of the shell in real time.
+    fn system(command: *const c_char) -> c_int = before |_, _| {
+        traps::release();
+    } after |world, _, _| {
+        traps::catch();
+        world.add_child(NO_CHILD);
+    }
+
+    /// Runs a command of the shell in real time, with a pipe.
+    fn popen(command: *const c_char, kind: *const c_char) -> *mut libc::FILE = before |_, _| {
+        traps::release();
+    } after |world, _, _| {
+        traps::catch();
+        world.add_child(NO_CHILD);
+    }
+
+    /// Replaces the program.
+    fn execve(
+        path: *const c_char,
+        arguments: *const *const c_char,
+        environment: *const *const c_char,
+    ) -> c_int = before |_, _| {
+        traps::release();
+    } after |_, _, _| {
+        traps::catch();
+    }
+
+    /// Replaces the program.
+    fn execv(path: *const c_char, arguments: *const *const c_char) -> c_int = before |_, _| {
+        traps::release();
+    } after |_, _, _| {
+        traps::catch();
+    }
+
+    /// Replaces the program.
+    fn execvp(path: *const c_char, arguments: *const *const c_char) -> c_int = before |_, _| {
+        traps::release();
+    } after |_, _, _| {
+        traps::catch();
     }
 }

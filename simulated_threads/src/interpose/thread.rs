@@ -1,7 +1,14 @@
 //! Creation, end and joining of threads.
+//!
+//! The creating thread adds the new one to the world before the operating system has started it, so
+//! the order of threads does not depend on how soon it starts: it waits for its first turn, and
+//! begins with it. A thread ends in its world by the destructor of a thread-local key, in the last
+//! of the rounds in which glibc calls destructors, because those of other keys may still wait or
+//! lock. To join, a thread waits in the world for that end, and then calls libc, which returns at
+//! once. If a thread ended where its function returns, its destructors would run outside of a turn.
 
 use super::clock;
-use super::interpose;
+use super::{interpose, traps};
 use crate::current;
 use crate::original::original;
 use crate::os;
@@ -16,7 +23,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, OnceLock};
 
-type Routine = extern "C" fn(*mut c_void) -> *mut c_void;
+type Routine = extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 
 /// The begin of a new thread.
 struct Start {
@@ -31,7 +38,7 @@ struct Start {
 /// `PTHREAD_DESTRUCTOR_ITERATIONS`.
 const ROUNDS: usize = 4;
 
-/// The key whose destructor ends a thread in its world.
+/// The key with the destructor that ends a thread in its world.
 fn key() -> pthread_key_t {
     static KEY: OnceLock<pthread_key_t> = OnceLock::new();
     *KEY.get_or_init(|| {
@@ -58,15 +65,16 @@ unsafe extern "C" fn end(round: *mut c_void) {
     }
 }
 
-/// The calling thread, whose turn it is, belongs to `world` from now on.
+/// The calling thread, which has the turn, belongs to `world` from now on.
 pub(crate) fn adopt(world: &'static World) {
     let (slot, turn) = world.add(false);
     turn.belongs_to_this_thread();
     world.set_name(slot, &os::thread_name(os::this_thread()));
     // SAFETY: takes no argument.
-    world.set_handle(slot, unsafe { libc::pthread_self() } as usize);
+    world.state().set_handle(slot, unsafe { libc::pthread_self() } as usize);
     current::enter(world, slot);
     end_at_last();
+    traps::catch();
 }
 
 /// Has the calling thread end in its world when the operating system's thread does.
@@ -75,7 +83,7 @@ fn end_at_last() {
     unsafe { libc::pthread_setspecific(key(), ptr::without_provenance(1)) };
 }
 
-extern "C" fn begin(start: *mut c_void) -> *mut c_void {
+extern "C-unwind" fn begin(start: *mut c_void) -> *mut c_void {
     let start = start.cast::<Start>();
     // SAFETY: `pthread_create` below made the box for this thread alone.
     let Start { world, turn, .. } = unsafe { &*start };
@@ -86,6 +94,7 @@ extern "C" fn begin(start: *mut c_void) -> *mut c_void {
     let Start { world, slot, routine, argument, .. } = *unsafe { Box::from_raw(start) };
     current::enter(world, slot);
     end_at_last();
+    traps::catch();
     routine(argument)
 }
 
@@ -107,9 +116,9 @@ interpose! {
         let result = unsafe { create(thread, attributes, begin, start.cast()) };
         match result {
             // SAFETY: it was written.
-            0 => world.set_handle(slot, unsafe { *thread } as usize),
+            0 => world.state().set_handle(slot, unsafe { *thread } as usize),
             _ => {
-                world.forget(slot);
+                world.state().forget(slot);
                 // SAFETY: no thread has it.
                 drop(unsafe { Box::from_raw(start) });
             }
@@ -119,34 +128,45 @@ interpose! {
     }
 
     /// Names a thread, in reports as well.
-    fn pthread_setname_np(thread: pthread_t, name: *const c_char) -> c_int = |world, _| {
+    fn pthread_setname_np(thread: pthread_t, name: *const c_char) -> c_int = before |world, _| {
         if let Some(slot) = world.with_handle(thread as usize) {
             // SAFETY: the caller passes a name that ends with a zero.
             world.set_name(slot, &unsafe { CStr::from_ptr(name) }.to_string_lossy());
         }
-        let set = original!(pthread_setname_np: fn(pthread_t, *const c_char) -> c_int);
-        // SAFETY: the caller's promise.
-        unsafe { set(thread, name) }
     }
 
     /// Changes the calling thread: its name, in reports as well.
     ///
     /// libc declares it with variable arguments: see `syscall`.
-    fn prctl(option: c_int, a: c_ulong, b: c_ulong, c: c_ulong, d: c_ulong) -> c_int = |world, me| {
+    fn prctl(
+        option: c_int,
+        a: c_ulong,
+        b: c_ulong,
+        c: c_ulong,
+        d: c_ulong,
+    ) -> c_int = before |world, me| {
         if option == libc::PR_SET_NAME {
             let name = ptr::with_exposed_provenance(a as usize);
             // SAFETY: the caller passes a name that ends with a zero.
             world.set_name(me, &unsafe { CStr::from_ptr(name) }.to_string_lossy());
         }
-        let set = original!(prctl: fn(c_int, c_ulong, c_ulong, c_ulong, c_ulong) -> c_int);
-        // SAFETY: the caller's promise.
-        unsafe { set(option, a, b, c, d) }
     }
 
     /// Waits for the end of a thread.
     fn pthread_join(thread: pthread_t, result: *mut *mut c_void) -> c_int = |world, me| {
         // SAFETY: the caller's promise.
-        unsafe { join((world, me), thread, result, NEVER) }
+        unsafe { join((world, me), thread, result, Some(NEVER)) }
+    }
+
+    /// Joins a thread that has ended. A thread that fails may try again in a loop: it yields.
+    fn pthread_tryjoin_np(
+        thread: pthread_t,
+        result: *mut *mut c_void,
+    ) -> c_int = before |world, me| {
+        if world.with_handle(thread as usize).is_some() {
+            world.pause(me);
+            return libc::EBUSY;
+        }
     }
 
     /// Waits for the end of a thread until a deadline.
@@ -156,12 +176,7 @@ interpose! {
         time: *const timespec,
     ) -> c_int = |world, me| {
         // SAFETY: the caller's promise.
-        unsafe {
-            match clock::until(libc::CLOCK_REALTIME, time) {
-                Some(deadline) => join((world, me), thread, result, deadline),
-                None => libc::EINVAL,
-            }
-        }
+        unsafe { join((world, me), thread, result, clock::until(libc::CLOCK_REALTIME, time)) }
     }
 
     /// Waits for the end of a thread until a deadline.
@@ -172,11 +187,13 @@ interpose! {
         time: *const timespec,
     ) -> c_int = |world, me| {
         // SAFETY: the caller's promise.
-        unsafe {
-            match clock::until(clock, time) {
-                Some(deadline) => join((world, me), thread, result, deadline),
-                None => libc::EINVAL,
-            }
+        unsafe { join((world, me), thread, result, clock::until(clock, time)) }
+    }
+
+    /// Asks a thread to end, which it does where it waits.
+    fn pthread_cancel(thread: pthread_t) -> c_int = after |world, _, _| {
+        if let Some(slot) = world.with_handle(thread as usize) {
+            world.state().interrupt(slot);
         }
     }
 
@@ -191,14 +208,14 @@ interpose! {
         loop {
             let state = control.load(Ordering::Acquire);
             if state & DONE != 0 {
-                return 0;
+                break 0;
             }
             if state & RUNS == 0 {
                 control.store(RUNS, Ordering::Relaxed);
                 routine();
                 control.store(DONE, Ordering::Release);
-                world.wake(wait, usize::MAX);
-                return 0;
+                world.state().wake(wait, usize::MAX);
+                break 0;
             }
             world.wait(me, wait, NEVER);
         }
@@ -213,12 +230,13 @@ unsafe fn join(
     (world, me): (&World, Slot),
     thread: pthread_t,
     result: *mut *mut c_void,
-    deadline: Nanos,
+    deadline: Option<Nanos>,
 ) -> c_int {
-    if let Some(slot) = world.with_handle(thread as usize)
-        && world.wait(me, Wait::Join(world.number(slot)), deadline) == Woken::TimedOut
-    {
-        return libc::ETIMEDOUT;
+    let Some(deadline) = deadline else { return libc::EINVAL };
+    while let Some(slot) = world.with_handle(thread as usize) {
+        if world.wait(me, Wait::Join(world.number(slot)), deadline) == Woken::TimedOut {
+            return libc::ETIMEDOUT;
+        }
     }
     // The thread is past its last turn: this is a moment.
     let join = original!(pthread_join: fn(pthread_t, *mut *mut c_void) -> c_int);

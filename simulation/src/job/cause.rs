@@ -1,7 +1,6 @@
 //! Causes of failures: whether two runs of a job failed for the same reason.
 
-use ringspin_executor::{BoxError, Cause as Reason};
-use ringspin_modes::SpinError;
+use ringspin_executor::{BoxError, Cause as Reason, Error, ErrorKind, Failure};
 
 /// The reason why a run failed, without the values that differ from run to run: times, event
 /// numbers, and the numbers in a message.
@@ -10,25 +9,25 @@ pub(super) struct Cause(String);
 
 impl Cause {
     pub(super) fn of(error: &BoxError) -> Self {
-        let text = match error.downcast_ref::<SpinError>() {
-            Some(SpinError::Failed(failure)) => {
-                let (verb, message) = match &failure.cause {
-                    Reason::Panic(message) => ("panicked", message),
-                    Reason::Error(message) => ("failed", message),
-                };
-                let (node, callback) = (&failure.node, &failure.callback);
-                return Self(format!("{node} {callback} {verb}: {}", words(message)));
-            }
+        let spun = error.downcast_ref::<Error>();
+        if let Some(failure) = spun.and_then(Error::cause::<Failure>) {
+            let (verb, message) = match &failure.cause {
+                Reason::Panic(message) => ("panicked", message),
+                Reason::Error(message) => ("failed", message),
+            };
+            let (node, callback) = (&failure.node, &failure.callback);
+            return Self(format!("{node} {callback} {verb}: {}", words(message)));
+        }
+        match spun.map(Error::kind) {
             // The callbacks depend on where the limit was reached.
-            Some(SpinError::ZeroDelayCycle { .. }) => return Self("cycle".into()),
-            _ => error.to_string(),
-        };
-        Self(words(&text))
+            Some(ErrorKind::ZeroDelayCycle) => Self("cycle".into()),
+            _ => Self(words(&error.to_string())),
+        }
     }
 }
 
-/// The words of the first line, without numbers and without what is in brackets or double quotes.
-/// The lines after it are the values of an assertion.
+/// The words of the first line, without numbers and without text in brackets or double quotes. The
+/// lines after it are the values of an assertion.
 fn words(text: &str) -> String {
     let mut words = String::new();
     let (mut depth, mut quoted) = (0u32, false);

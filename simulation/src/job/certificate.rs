@@ -1,15 +1,14 @@
-//! Certificates: what a run came to, what it was a run of, and what its digest does not see.
+//! Certificates: JSON documents that record a run: its result, its configuration, and the activity
+//! that its digest does not see.
 
+use super::outcome::{CallbackCounts, Counts, Uncontrolled, callbacks, counts, hash, listing};
 use super::{Job, Report};
 use crate::models::{Durations, Links};
-use ringspin_executor::{FailurePolicy, GraphInfo, LoopId, TopicInfo};
+use ringspin_executor::{Error, ErrorKind, FailurePolicy, Result};
 use ringspin_modes::deterministic::{Cores, Jitter, Simulation, TiePolicy};
 use ringspin_modes::mapping::Mapping;
 use serde::Serialize;
 use serde_json::Value;
-use std::fmt::Write as _;
-use thiserror::Error;
-use xxhash_rust::xxh3::xxh3_128;
 
 /// The version of the format.
 const FORMAT: u32 = 1;
@@ -32,7 +31,7 @@ const FORMAT: u32 = 1;
 /// assert_eq!(certificate.dispatches, 60);
 /// assert!(certificate.uncontrolled.is_empty());
 /// assert!(certificate.to_json().starts_with('{'));
-/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// # Ok::<(), ringspin_executor::BoxError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Certificate {
@@ -55,7 +54,7 @@ pub struct Certificate {
     /// XXH3-128 of the graph: its loops, callbacks, topics with types and ends, services, inputs.
     /// The names of types are those that Rust gives them, which may change with the compiler.
     pub graph: String,
-    /// XXH3-128 of what was simulated, the arguments, and the failure policy.
+    /// XXH3-128 of the simulation, the arguments, and the failure policy.
     pub configuration: String,
     /// In which order the events of an instant were dispatched.
     pub ties: String,
@@ -74,121 +73,7 @@ pub struct Certificate {
     pub platform: Platform,
 }
 
-/// Counts of a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Counts {
-    /// Events that reached a callback.
-    pub dispatched: u64,
-    /// Messages that newer ones displaced.
-    pub overwritten: u64,
-    /// Messages that were lost on their way.
-    pub lost: u64,
-    /// Events that came when their node had failed and was isolated.
-    pub discarded: u64,
-    /// Messages that were too old when their turn came.
-    pub expired: u64,
-    /// Messages that fell out of a synchronized subscription.
-    pub unmatched: u64,
-    /// Periods of timers that passed without a call.
-    pub missed: u64,
-    /// Calls that returned after their deadline.
-    pub late: u64,
-    /// Messages handed back to publishers.
-    pub refused: u64,
-    /// Calls that took longer than their logical execution time.
-    pub overruns: u64,
-    /// Events that other threads than that of the run caused.
-    pub foreign: u64,
-}
-
-/// Counts of one callback.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct CallbackCounts {
-    /// The loop and the callback, as in "/planner `subscription /points`".
-    pub callback: String,
-    /// Number of events that it was called for.
-    pub dispatched: u64,
-    /// Messages that were lost on their way, overwritten or too old.
-    pub dropped: u64,
-}
-
-/// The activity that the digest of a run does not see. Values that callbacks
-/// [show](ringspin_executor::Context::digest) are not known before the run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Uncontrolled {
-    /// Publishers whose messages are not [digested](ringspin_executor::Publisher::digested), as in
-    /// "/lidar on /points": the digest sees that there is a message, not its content.
-    pub publishers: Vec<String>,
-    /// Event loops whose state is not [digested](ringspin_executor::Node::digest_state).
-    pub states: Vec<String>,
-    /// Services: of their requests and responses, the digest sees the order.
-    pub services: Vec<String>,
-    /// Inputs: what they hand over is digested as far as its publishers are.
-    pub inputs: Vec<String>,
-    /// The [events of other threads](Report::foreign), as in "3 messages of /lidar on /points";
-    /// known only after a run.
-    pub threads: Vec<String>,
-}
-
-impl Uncontrolled {
-    /// Whether the digest sees all that can be known beforehand.
-    pub fn is_empty(&self) -> bool {
-        let Self { publishers, states, services, inputs, threads } = self;
-        [publishers, states, services, inputs, threads].iter().all(|names| names.is_empty())
-    }
-
-    /// The parts of a graph that the digest does not see.
-    pub fn of(info: &GraphInfo) -> Self {
-        let publishers = info.topics.iter().filter(|topic| is_seen(topic)).flat_map(|topic| {
-            let silent = topic.publishers.iter().filter(|(_, id)| !topic.digested.contains(id));
-            silent.map(|(by, _)| format!("{} on {}", name_of(info, *by), topic.name))
-        });
-        let states = info.loops.values().filter(|l| !l.digested && !l.callbacks.is_empty());
-        let used = info.services.iter().filter(|service| !service.clients.is_empty());
-        Self {
-            publishers: publishers.collect(),
-            states: states.map(|l| l.full_name()).collect(),
-            services: used.map(|service| service.name.clone()).collect(),
-            inputs: info.inputs.clone(),
-            threads: Vec::new(),
-        }
-    }
-
-    /// The activity that the digest of this run does not see.
-    pub fn of_run(report: &Report) -> Self {
-        let threads = report.foreign().iter();
-        let threads = threads.map(|(events, count)| format!("{count} {events}")).collect();
-        Self { threads, ..Self::of(report.graph()) }
-    }
-
-    /// A line for each of them.
-    pub fn lines(&self) -> impl Iterator<Item = String> {
-        let Self { publishers, states, services, inputs, threads } = self;
-        let lines = |what: &'static str, names: &[String]| {
-            let line = |name| format!("the digest does not see {what} {name}");
-            names.iter().map(line).collect::<Vec<_>>()
-        };
-        let unseen = [
-            lines("the content of messages of", publishers),
-            lines("the state of", states),
-            lines("requests and responses of", services),
-            lines("what comes from", inputs),
-        ];
-        let threads = threads.iter();
-        let threads = threads.map(|events| {
-            format!("another thread caused {events}: at a time that no other run repeats")
-        });
-        unseen.into_iter().flatten().chain(threads.collect::<Vec<_>>())
-    }
-}
-
-/// Whether what is published on a topic leaves its node: a node's own topic without a subscription
-/// has no effect at all.
-fn is_seen(topic: &TopicInfo) -> bool {
-    !topic.subscriptions.is_empty() || !topic.name.contains("/__")
-}
-
-/// On what a run ran.
+/// The platform of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Platform {
     /// The version of ringspin.
@@ -233,16 +118,16 @@ impl Certificate {
     /// not compared.
     ///
     /// # Errors
-    /// [`CertificateError`] if `json` is no certificate of this format.
-    pub fn differences(&self, json: &str) -> Result<Vec<String>, CertificateError> {
-        let theirs: Value = serde_json::from_str(json)?;
-        let ours = serde_json::to_value(self)?;
+    /// An error if `json` is no certificate of this format.
+    pub fn differences(&self, json: &str) -> Result<Vec<String>> {
+        let theirs: Value = serde_json::from_str(json).map_err(|error| wrong_format(&error))?;
+        let ours = serde_json::to_value(self).expect("texts and numbers can be written");
         let (Value::Object(ours), Value::Object(mut theirs)) = (ours, theirs) else {
-            return Err(CertificateError::Format("no JSON object".into()));
+            return Err(other_version("no JSON object"));
         };
         if theirs.get("certificate") != ours.get("certificate") {
             let found = theirs.get("certificate").unwrap_or(&Value::Null);
-            return Err(CertificateError::Format(format!("version {found}")));
+            return Err(other_version(&format!("version {found}")));
         }
         let mut lines = Vec::new();
         for (key, ours) in ours.iter().filter(|(key, _)| *key != "platform") {
@@ -253,16 +138,15 @@ impl Certificate {
     }
 }
 
-/// The text is no certificate that can be compared.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum CertificateError {
-    /// It is no JSON.
-    #[error("{0}; write it with `run --certificate`")]
-    Json(#[from] serde_json::Error),
-    /// It has another format.
-    #[error("{0} instead of version {FORMAT}; write it again with `run --certificate`")]
-    Format(String),
+fn wrong_format(problem: &serde_json::Error) -> Error {
+    let text = format!("{problem}; write it with `run --certificate`");
+    Error::new(ErrorKind::Parse, text)
+}
+
+fn other_version(found: &str) -> Error {
+    let text =
+        format!("{found} instead of version {FORMAT}; write it again with `run --certificate`");
+    Error::new(ErrorKind::Parse, text)
 }
 
 /// Adds the differences below `path`. Of lists, the first element that differs stands for all.
@@ -331,8 +215,11 @@ impl<T> Job<'_, T> {
             seed: *seed,
             ties: order_of(ties),
             jitter_ns: (max.as_nanos(), *jitter_seed),
-            links: links.get().unwrap_or(&no_links),
-            durations: durations.get().unwrap_or(&no_durations),
+            links: links.as_deref().and_then(|model| model.downcast()).unwrap_or(&no_links),
+            durations: durations
+                .as_deref()
+                .and_then(|model| model.downcast())
+                .unwrap_or(&no_durations),
             cores: match cores {
                 Cores::Unlimited => CoresOf::Unlimited,
                 Cores::Single => CoresOf::Single,
@@ -389,87 +276,4 @@ fn order_of(ties: &TiePolicy) -> String {
         }
         TiePolicy::Scripted(schedule) => format!("schedule {schedule}"),
     }
-}
-
-pub(super) fn hash(text: &str) -> String {
-    format!("{:032x}", xxh3_128(text.as_bytes()))
-}
-
-fn name_of(info: &GraphInfo, event_loop: LoopId) -> String {
-    info.loops[event_loop].full_name()
-}
-
-/// A graph, a line for each thing in it.
-pub(super) fn listing(info: &GraphInfo) -> String {
-    let mut text = String::new();
-    let mut line = |args: std::fmt::Arguments<'_>| {
-        text.write_fmt(args).expect("a string takes all");
-        text.push('\n');
-    };
-    for event_loop in info.loops.values() {
-        line(format_args!("loop {}", event_loop.full_name()));
-    }
-    for id in info.callbacks.keys() {
-        line(format_args!("callback {}", info.name_of(id)));
-    }
-    for topic in &info.topics {
-        line(format_args!("topic {} of {}", topic.name, topic.message_type));
-        for (by, source) in &topic.publishers {
-            line(format_args!("  from {} as {}", name_of(info, *by), source.0));
-        }
-        for to in &topic.subscriptions {
-            line(format_args!("  to {}", to.0));
-        }
-    }
-    for service in &info.services {
-        let (request, response) = (service.request_type, service.response_type);
-        line(format_args!("service {} of {request} and {response}", service.name));
-        let server = service.server.map(|server| server.0);
-        line(format_args!("  server {server:?}"));
-        for client in &service.clients {
-            line(format_args!("  client {}", info.name_of(client.callback)));
-        }
-    }
-    info.inputs.iter().for_each(|input| line(format_args!("input {input}")));
-    text
-}
-
-/// The outcome of a run besides its dispatches, a line for each part.
-pub(super) fn outcome(report: &Report) -> Vec<String> {
-    let (end, exit_code) = (report.end(), report.exit_code());
-    let mut lines = vec![format!("end {end}"), format!("exit code {exit_code:?}")];
-    lines.extend(report.failures().iter().map(ToString::to_string));
-    lines.push(format!("{:?}", counts(report)));
-    lines.extend(callbacks(report).iter().map(|callback| format!("{callback:?}")));
-    lines
-}
-
-fn counts(report: &Report) -> Counts {
-    let statistics = report.statistics();
-    let sum = |of: fn(&ringspin_executor::CallbackStatistics) -> u64| {
-        statistics.callbacks.iter().map(of).sum()
-    };
-    Counts {
-        dispatched: statistics.dispatched(),
-        overwritten: statistics.overwritten(),
-        lost: statistics.lost(),
-        discarded: statistics.discarded(),
-        expired: statistics.expired(),
-        unmatched: statistics.unmatched(),
-        missed: sum(|callback| callback.missed),
-        late: sum(|callback| callback.late),
-        refused: statistics.refused.iter().map(|(_, count)| count).sum(),
-        overruns: report.overruns().iter().map(|(_, count)| count).sum(),
-        foreign: report.foreign().iter().map(|(_, count)| count).sum(),
-    }
-}
-
-fn callbacks(report: &Report) -> Vec<CallbackCounts> {
-    let callbacks = report.statistics().callbacks.iter();
-    let counts = callbacks.map(|callback| CallbackCounts {
-        callback: format!("{} `{}`", callback.node, callback.callback),
-        dispatched: callback.dispatched,
-        dropped: callback.overwritten + callback.lost + callback.discarded + callback.expired,
-    });
-    counts.collect()
 }

@@ -1,47 +1,30 @@
 //! Ending with the messages of a topic: a condition that a file can state.
+//!
+//! The recorder counts on the thread of the run the messages that each subscription begins to
+//! handle, and writes the greatest count into a counter that the session reads at each quiet
+//! instant; they share it because the worker owns the recorder. Handled messages are counted and
+//! not published ones, so the run ends after the callbacks that a user waits for.
 
 use super::Job;
-use ringspin_executor::{CallbackId, Dispatch, GraphInfo, Recorder, Table};
+use ringspin_executor::{
+    CallbackId, Dispatch, Error, ErrorKind, GraphInfo, Recorder, Result, Table,
+};
 use ringspin_modes::Executor;
 use ringspin_modes::names::way_out;
 use ringspin_ringbuf::Counter;
 use std::sync::Arc;
-use thiserror::Error;
 
-/// After which messages a run ends.
+/// The messages that end a run.
 #[derive(Clone, Debug)]
 pub(super) struct Ending {
     pub(super) topic: String,
     pub(super) messages: u64,
 }
 
-/// Tells whether a run has come to its [`Ending`].
 pub(super) struct Ended {
     messages: u64,
     /// As many messages as the subscription has handled that is ahead of the others.
     handled: Arc<Counter>,
-}
-
-/// The topic of which the messages end the run has no subscription.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("failed to end the run by messages: topic `{topic}` has no subscription; {way_out}")]
-pub struct EndError {
-    /// The topic.
-    pub topic: String,
-    /// The closest topic with a subscription, or all of them.
-    pub way_out: String,
-}
-
-/// Nothing ends the run of a job file.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error(
-    "{origin} does not say when the run ends, so its timers would fire for ever; add \
-     `for = \"60 s\"`, `end`, or `end_when`, or `endless = true` if a node ends it or nothing \
-     is left to do at some time"
-)]
-pub struct NoEndError {
-    /// The file, or "the text".
-    pub origin: String,
 }
 
 /// Counts what each subscription of the topic handles.
@@ -55,7 +38,7 @@ impl<T> Job<'_, T> {
     /// Ends at the first quiet instant after a subscription of `topic` (fully qualified) has
     /// handled `messages` messages.
     ///
-    /// A topic without a subscription is an error ([`EndError`]) when the job starts.
+    /// A topic without a subscription is an error when the job starts.
     ///
     /// ```
     /// # use ringspin_executor::{Message, QoS, Time};
@@ -69,7 +52,7 @@ impl<T> Job<'_, T> {
     ///     Ok(())
     /// });
     /// assert_eq!(job.end_on_messages("/ticks", 3).run()?.end(), Time::from_secs(3));
-    /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+    /// # Ok::<(), ringspin_executor::BoxError>(())
     /// ```
     #[must_use]
     pub fn end_on_messages(mut self, topic: impl Into<String>, messages: u64) -> Self {
@@ -80,7 +63,7 @@ impl<T> Job<'_, T> {
 
 impl Ending {
     /// Watches the graph of `executor`, which is built and not yet frozen.
-    pub(super) fn watch(&self, executor: &mut Executor) -> Result<Ended, EndError> {
+    pub(super) fn watch(&self, executor: &mut Executor) -> Result<Ended> {
         let info = executor.graph().info();
         let most = Arc::new(Counter::default());
         let handled = self.subscriptions(&info)?;
@@ -91,12 +74,16 @@ impl Ending {
         Ok(Ended { messages: self.messages, handled: most })
     }
 
-    fn subscriptions(&self, info: &GraphInfo) -> Result<Table<CallbackId, u64>, EndError> {
+    fn subscriptions(&self, info: &GraphInfo) -> Result<Table<CallbackId, u64>> {
         let topics = info.topics.iter().filter(|topic| !topic.subscriptions.is_empty());
         let topic = topics.clone().find(|topic| topic.name == self.topic).ok_or_else(|| {
             let known = topics.map(|topic| topic.name.clone());
             let way_out = way_out(&self.topic, known, "no topic has a subscription");
-            EndError { topic: self.topic.clone(), way_out }
+            let text = format!(
+                "failed to end the run by messages: topic `{}` has no subscription; {way_out}",
+                self.topic
+            );
+            Error::new(ErrorKind::NotFound, text).on_topic(&self.topic)
         })?;
         Ok(topic.subscriptions.iter().map(|id| (*id, 0)).collect())
     }

@@ -1,20 +1,22 @@
 //! Exploring: the same job in many orders, until one of them fails.
+//!
+//! The threads of an exploration take seeds in ascending order from one search behind a lock, run
+//! the job without the lock, and add the outcome under it. After a failure no thread takes another
+//! seed, but the runs under way end: all lower seeds are among them or done, so the failure that is
+//! returned is that of the lowest seed, whatever the number of threads. If each thread had a range
+//! of seeds instead, the failure would depend on their speed, or all ranges would have to be run.
+//! Shrinking is done by the calling thread.
 
 use super::shrink::{self, Found};
 use super::{Job, Ran, Records, Report};
-use ringspin_executor::BoxError;
-use ringspin_modes::deterministic::{
-    Jitter, NotApplied, Schedule, ScheduleError, Simulation, TiePolicy,
-};
+use ringspin_executor::{Error, ErrorKind, Result};
+use ringspin_modes::deterministic::{Jitter, Schedule, Simulation, TiePolicy};
+use ringspin_modes::exploration::{SCHEDULE_VARIABLE, schedule_from_environment};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-use thiserror::Error;
-
-/// The variable that has [`Job::explore`] try one schedule only.
-const SCHEDULE_VARIABLE: &str = "RINGSPIN_SCHEDULE";
 
 /// How the orders of an exploration are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,26 +77,8 @@ pub struct Explored {
     pub exit_codes: BTreeMap<u8, u64>,
 }
 
-/// Why an exploration ended early.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum ExploreError {
-    /// It fails in the default order with its own seed, too: that has to be mended first.
-    #[error("the job fails in the default order already: {0}")]
-    Default(BoxError),
-    /// The job does not fail, but the schedule does not fit it any more.
-    #[error(transparent)]
-    NotApplied(#[from] NotApplied),
-    /// `RINGSPIN_SCHEDULE` cannot be read.
-    #[error("RINGSPIN_SCHEDULE: {0}")]
-    Schedule(#[from] ScheduleError),
-    /// An order in which it fails.
-    #[error(transparent)]
-    Found(Box<Counterexample>),
-}
-
 /// A run in which a job fails, and how it differs from the default order with the job's own seed.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counterexample {
     /// The seed; `None` if the schedule came from the environment.
     pub seed: Option<u64>,
@@ -110,6 +94,8 @@ pub struct Counterexample {
     /// The deviations in words.
     pub explanation: Vec<String>,
 }
+
+impl std::error::Error for Counterexample {}
 
 impl fmt::Display for Counterexample {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -128,6 +114,7 @@ impl fmt::Display for Counterexample {
                      {enough} ({runs} runs to find out):"
                 )?;
             }
+            None if self.schedule.is_empty() => writeln!(f, "it fails in the default order:")?,
             None => writeln!(f, "it fails with these deviations from the default order:")?,
         }
         for line in &self.explanation {
@@ -148,23 +135,27 @@ impl<T> Job<'_, T> {
     /// core goes before those of lower priority.
     ///
     /// The failure found is that of the lowest seed, however many threads there are. With the
-    /// variable `RINGSPIN_SCHEDULE`, as a failure prints it, that one order is run instead.
+    /// variable `RINGSPIN_SCHEDULE`, as a failure prints it, that one order is run instead;
+    /// an empty text is the default order.
     ///
     /// # Errors
-    /// [`ExploreError`].
-    pub fn explore(&self, exploration: &Exploration) -> Result<Explored, ExploreError> {
-        match std::env::var(SCHEDULE_VARIABLE) {
-            Ok(schedule) if !schedule.is_empty() => self.try_schedule(&schedule.parse()?),
-            _ => self.explore_seeds(exploration),
+    /// An error with a [`Counterexample`] as its [cause](Error::cause) if an order fails; one
+    /// without if the job fails in the default order already, or its schedule cannot be used.
+    pub fn explore(&self, exploration: &Exploration) -> Result<Explored> {
+        let refused = |error| Error::new(ErrorKind::Parse, format!("{SCHEDULE_VARIABLE}: {error}"));
+        match schedule_from_environment().map_err(refused)? {
+            Some(schedule) => self.try_schedule(&schedule),
+            None => self.explore_seeds(exploration),
         }
     }
 
     /// Runs the job in one order.
     ///
     /// # Errors
-    /// [`ExploreError::Found`] if it fails; [`ExploreError::NotApplied`] if it does not, and
-    /// entries of the schedule were not applied.
-    pub fn try_schedule(&self, schedule: &Schedule) -> Result<Explored, ExploreError> {
+    /// An error with a [`Counterexample`] as its [cause](Error::cause) if it fails; one
+    /// of kind [`ErrorKind::ScheduleNotApplied`] if it does not, and entries of the schedule were
+    /// not applied.
+    pub fn try_schedule(&self, schedule: &Schedule) -> Result<Explored> {
         let ran = self.run_scripted(schedule, None);
         let not_applied = ran.report.as_ref().map(|report| report.not_applied.clone());
         let not_applied = not_applied.filter(|schedule| !schedule.is_empty());
@@ -176,24 +167,27 @@ impl<T> Job<'_, T> {
                 deviating: u64::from(!schedule.is_empty()),
                 exit_codes: exit_code.into_iter().map(|code| (code, 1)).collect(),
             }),
-            (None, Some(not_applied)) => Err(NotApplied(not_applied).into()),
+            (None, Some(not_applied)) => Err(not_applied.not_applied()),
             (Some(error), not_applied) => {
                 explanation.extend(not_applied.map(|left| format!("not applied: {left}")));
-                Err(ExploreError::Found(Box::new(Counterexample {
+                Err(found_error(Counterexample {
                     seed: None,
                     deviations: schedule.len(),
                     schedule: schedule.clone(),
                     failure: error.to_string(),
                     shrink_runs: 0,
                     explanation,
-                })))
+                }))
             }
         }
     }
 
-    fn explore_seeds(&self, exploration: &Exploration) -> Result<Explored, ExploreError> {
+    fn explore_seeds(&self, exploration: &Exploration) -> Result<Explored> {
         let default = self.run_scripted(&Schedule::default(), None);
-        let default = default.into_report().map_err(ExploreError::Default)?;
+        let default = default.into_report().map_err(|error| {
+            let text = format!("the job fails in the default order already: {error}");
+            Error::new(ErrorKind::CallbackFailed, text).caused_by(error)
+        })?;
         let ties = |seed| match exploration.order {
             Order::Default => TiePolicy::Fifo,
             Order::Shuffle => TiePolicy::Shuffle { seed },
@@ -225,17 +219,19 @@ impl<T> Job<'_, T> {
                 if !exploration.keep_seed {
                     found.schedule.seed = Some(found.seed);
                 }
-                let found = shrink::shrink(self, &found, exploration.shrink_runs_max);
-                Err(ExploreError::Found(Box::new(found)))
+                Err(found_error(shrink::shrink(self, &found, exploration.shrink_runs_max)))
             }
         }
     }
 }
 
-/// A search that several threads work on.
-struct Search(Mutex<Progress>);
+fn found_error(found: Counterexample) -> Error {
+    Error::new(ErrorKind::Diverged, found.to_string()).caused_by(found)
+}
 
-struct Progress {
+struct Search(Mutex<SearchProgress>);
+
+struct SearchProgress {
     seeds: Range<u64>,
     explored: Explored,
     /// The run with the lowest seed that fails.
@@ -245,10 +241,10 @@ struct Progress {
 impl Search {
     fn new(seeds: Range<u64>) -> Self {
         let explored = Explored { runs: 0, deviating: 0, exit_codes: BTreeMap::new() };
-        Self(Mutex::new(Progress { seeds, explored, failed: None }))
+        Self(Mutex::new(SearchProgress { seeds, explored, failed: None }))
     }
 
-    fn progress(&self) -> std::sync::MutexGuard<'_, Progress> {
+    fn progress(&self) -> std::sync::MutexGuard<'_, SearchProgress> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

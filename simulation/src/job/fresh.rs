@@ -6,16 +6,18 @@
 //! environment. Another process has others.
 
 use super::report::Report;
-use super::verify::{VerifyError, describe_changes};
-use super::{Ran, certificate};
-use ringspin_executor::{CallbackId, Dispatch, EventId, LoopId, SourceId, Time};
+use super::verify::describe_changes;
+use super::{Ran, outcome};
+use ringspin_executor::{
+    CallbackId, Dispatch, Error, ErrorKind, EventId, LoopId, Result, SourceId, Time,
+};
 use ringspin_modes::deterministic::{Record, Trace};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::fs::{DirBuilder, File};
+use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -33,7 +35,7 @@ const QUOTED_MAX: usize = 2000;
 /// ```
 /// use ringspin_simulation::FreshProcess;
 ///
-/// // A program whose `main` verifies:
+/// // A program that verifies in `main`:
 /// let again = FreshProcess::same_arguments();
 /// // A test, from within the test itself:
 /// let again = FreshProcess::this_test();
@@ -68,8 +70,8 @@ impl FreshProcess {
         Self { program: None, arguments: arguments.map(OsString::from).into() }
     }
 
-    /// The test on whose thread this is called. With `--test-threads=1` tests have no threads of
-    /// their own: then as [`same_arguments`](Self::same_arguments), which runs other tests, too.
+    /// The test that calls this on its thread. With `--test-threads=1` tests share a thread: then
+    /// as [`same_arguments`](Self::same_arguments), which runs other tests, too.
     pub fn this_test() -> Self {
         match std::thread::current().name() {
             None | Some("main") => Self::same_arguments(),
@@ -78,11 +80,14 @@ impl FreshProcess {
     }
 
     /// Runs the job once in fresh process number `run`, at `call`.
-    pub(super) fn run(&self, call: &Call, run: usize) -> Result<Reply, VerifyError> {
-        let failed = |reason: String| VerifyError::Process { run, reason };
+    pub(super) fn run(&self, call: &Call, run: usize) -> Result<Reply> {
+        let failed = |reason: String| {
+            let text = format!("failed to run the job in a fresh process (run {run}): {reason}");
+            Error::new(ErrorKind::Io, text)
+        };
         let io = |error: io::Error| failed(error.to_string());
-        let folder = tempfile::Builder::new().prefix("ringspin-verify-").tempdir().map_err(io)?;
-        let file = folder.path().join("reply");
+        let folder = ReplyFolder::new().map_err(io)?;
+        let file = folder.0.join("reply");
         let program = match &self.program {
             Some(program) => program.clone(),
             None => std::env::current_exe().map_err(io)?,
@@ -90,7 +95,7 @@ impl FreshProcess {
         let mut command = Command::new(&program);
         command.args(&self.arguments).stdin(Stdio::null());
         command.env(REPLY_VARIABLE, &file).env(CALL_VARIABLE, &call.0);
-        vary_environment(&mut command, run, folder.path());
+        vary_environment(&mut command, run, &folder.0);
         let output = command.output().map_err(|error| {
             failed(format!("failed to start `{}`: {error}; check the program", program.display()))
         })?;
@@ -98,6 +103,32 @@ impl FreshProcess {
             Ok(reply) => Ok(reply),
             Err(error) => Err(failed(no_reply(&program, &output, call, &error))),
         }
+    }
+}
+
+/// The folder of a process's reply and temporary files, removed with them at the end.
+struct ReplyFolder(PathBuf);
+
+impl ReplyFolder {
+    fn new() -> io::Result<Self> {
+        let mut builder = DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        let process = std::process::id();
+        let mut number = 0u64;
+        loop {
+            let path = std::env::temp_dir().join(format!("ringspin-verify-{process}-{number}"));
+            match builder.create(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                created => return created.map(|()| Self(path)),
+            }
+        }
+    }
+}
+
+impl Drop for ReplyFolder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
@@ -183,10 +214,9 @@ pub(super) struct Reply {
 }
 
 /// The part of a run that is compared besides its trace.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Summary {
     pub(super) failed: Option<String>,
-    /// The digest of the run.
     pub(super) digest: String,
     /// All that is known of the graph.
     graph_hash: String,
@@ -206,9 +236,9 @@ impl Summary {
         Self {
             failed: None,
             digest: report.digest().to_string(),
-            graph_hash: certificate::hash(&format!("{info:?}")),
-            graph: certificate::listing(info).lines().map(String::from).collect(),
-            outcome: certificate::outcome(report),
+            graph_hash: outcome::hash(&format!("{info:?}")),
+            graph: outcome::listing(info).lines().map(String::from).collect(),
+            outcome: outcome::outcome(report),
             changes: describe_changes(trace),
             records: trace.records.len(),
             sent: trace.sent.len(),
@@ -225,90 +255,77 @@ impl Reply {
         let mut report = ran.report;
         let trace = report.as_mut().and_then(|report| report.trace.take()).unwrap_or_default();
         let failed = ran.error.map(|error| error.to_string());
-        let summary = match &report {
-            Some(report) => Summary { failed, ..Summary::of(report, &trace) },
-            None => Summary {
-                failed,
-                digest: String::new(),
-                graph_hash: String::new(),
-                graph: Vec::new(),
-                outcome: Vec::new(),
-                changes: Vec::new(),
-                records: 0,
-                sent: 0,
-            },
-        };
-        Self { summary, trace }
+        let summary = report.map(|report| Summary::of(&report, &trace)).unwrap_or_default();
+        Self { summary: Summary { failed, ..summary }, trace }
     }
 
     fn write(&self, path: &Path) -> io::Result<()> {
         let mut out = BufWriter::new(File::create(path)?);
-        serde_json::to_writer(&mut out, &self.summary)?;
-        out.write_all(b"\n")?;
+        let summary = toml::to_string(&self.summary).map_err(io::Error::other)?;
+        write_words([summary.len() as u64], &mut out)?;
+        out.write_all(summary.as_bytes())?;
         for record in &self.trace.records {
-            write_record(record, &mut out)?;
+            write_words(to_words(record), &mut out)?;
         }
-        for (event, cause) in &self.trace.sent {
-            write_event(event, &mut out)?;
-            out.write_all(&(*cause as u64).to_le_bytes())?;
+        for (EventId { source, sequence }, cause) in &self.trace.sent {
+            write_words([source.0.into(), *sequence, *cause as u64], &mut out)?;
         }
         out.flush()
     }
 
     fn read(path: &Path) -> io::Result<Self> {
         let mut from = BufReader::new(File::open(path)?);
-        let mut line = String::new();
-        from.read_line(&mut line)?;
-        let summary: Summary = serde_json::from_str(&line)?;
+        let mut summary = String::new();
+        let [length] = read_words(&mut from)?;
+        from.by_ref().take(length).read_to_string(&mut summary)?;
+        let summary: Summary = toml::from_str(&summary).map_err(io::Error::other)?;
         let mut trace = Trace::default();
         for _ in 0..summary.records {
-            trace.records.push(read_record(&mut from)?);
+            trace.records.push(of_words(read_words(&mut from)?));
         }
         for _ in 0..summary.sent {
-            trace.sent.push((read_event(&mut from)?, read_u64(&mut from)? as usize));
+            let [source, sequence, cause] = read_words(&mut from)?;
+            let source = SourceId(source as u32);
+            trace.sent.push((EventId { source, sequence }, cause as usize));
         }
         Ok(Self { summary, trace })
     }
 }
 
-fn write_record(record: &Record, out: &mut impl Write) -> io::Result<()> {
+/// A record as numbers, of which each fits into its place.
+fn to_words(record: &Record) -> [u64; 7] {
     let Dispatch { time, event_loop, callback, event } = record.dispatch;
-    out.write_all(&time.as_nanos().to_le_bytes())?;
-    out.write_all(&event_loop.0.to_le_bytes())?;
-    out.write_all(&callback.0.to_le_bytes())?;
-    write_event(&event, out)?;
-    out.write_all(&[u8::from(record.digest.is_some())])?;
-    out.write_all(&record.digest.unwrap_or(0).to_le_bytes())
+    [
+        time.as_nanos(),
+        event_loop.0.into(),
+        callback.0.into(),
+        event.source.0.into(),
+        event.sequence,
+        record.digest.is_some().into(),
+        record.digest.unwrap_or(0),
+    ]
 }
 
-fn read_record(from: &mut impl Read) -> io::Result<Record> {
-    let time = Time::from_nanos(read_u64(from)?);
-    let (event_loop, callback) = (LoopId(read_u32(from)?), CallbackId(read_u32(from)?));
-    let event = read_event(from)?;
-    let mut has_digest = [0];
-    from.read_exact(&mut has_digest)?;
-    let digest = read_u64(from)?;
-    let dispatch = Dispatch { time, event_loop, callback, event };
-    Ok(Record { dispatch, digest: (has_digest != [0]).then_some(digest) })
+fn of_words([time, event_loop, callback, source, sequence, shows, digest]: [u64; 7]) -> Record {
+    let dispatch = Dispatch {
+        time: Time::from_nanos(time),
+        event_loop: LoopId(event_loop as u32),
+        callback: CallbackId(callback as u32),
+        event: EventId { source: SourceId(source as u32), sequence },
+    };
+    Record { dispatch, digest: (shows != 0).then_some(digest) }
 }
 
-fn write_event(event: &EventId, out: &mut impl Write) -> io::Result<()> {
-    out.write_all(&event.source.0.to_le_bytes())?;
-    out.write_all(&event.sequence.to_le_bytes())
+fn write_words<const N: usize>(words: [u64; N], out: &mut impl Write) -> io::Result<()> {
+    words.iter().try_for_each(|word| out.write_all(&word.to_le_bytes()))
 }
 
-fn read_event(from: &mut impl Read) -> io::Result<EventId> {
-    Ok(EventId { source: SourceId(read_u32(from)?), sequence: read_u64(from)? })
-}
-
-fn read_u64(from: &mut impl Read) -> io::Result<u64> {
-    let mut bytes = [0; 8];
-    from.read_exact(&mut bytes)?;
-    Ok(u64::from_le_bytes(bytes))
-}
-
-fn read_u32(from: &mut impl Read) -> io::Result<u32> {
-    let mut bytes = [0; 4];
-    from.read_exact(&mut bytes)?;
-    Ok(u32::from_le_bytes(bytes))
+fn read_words<const N: usize>(from: &mut impl Read) -> io::Result<[u64; N]> {
+    let mut words = [0; N];
+    for word in &mut words {
+        let mut bytes = [0; 8];
+        from.read_exact(&mut bytes)?;
+        *word = u64::from_le_bytes(bytes);
+    }
+    Ok(words)
 }

@@ -1,7 +1,8 @@
 //! Report of a deterministic run.
 
 use ringspin_executor::{Failure, GraphInfo, Statistics, Time};
-use ringspin_modes::deterministic::{ChainSamples, InstantLog, RunDigest, Schedule, Trace};
+use ringspin_modes::ChainSamples;
+use ringspin_modes::deterministic::{InstantLog, LinkEffect, RunDigest, Schedule, Trace};
 use std::sync::Arc;
 
 /// Digest, statistics, failures and records of a deterministic run.
@@ -16,6 +17,7 @@ pub struct Report {
     pub(super) schedule: Schedule,
     pub(super) deviations: Vec<String>,
     pub(super) not_applied: Schedule,
+    pub(super) links: Vec<LinkEffect>,
     pub(super) instant: InstantLog,
     pub(super) deviations_count: u64,
     pub(super) choices: u64,
@@ -100,10 +102,10 @@ impl Report {
         &self.overruns
     }
 
-    /// The events that other threads than that of the run caused, by what they were for, and how
-    /// many: as in ("events for /fusion `subscription /points`", 3). They come at times that no
-    /// other run repeats. The messages, triggers and calls of every thread but the one that runs
-    /// the job count, whatever these wait for.
+    /// The events that other threads than that of the run caused, by receiver, and their number: as
+    /// in ("events for /fusion `subscription /points`", 3). They come at times that no other run
+    /// repeats. The messages, triggers and calls of every thread but the one that runs the job
+    /// count, whatever these wait for.
     pub fn foreign(&self) -> &[(String, u64)] {
         &self.foreign
     }

@@ -1,20 +1,27 @@
 //! Sessions: a job that a test steps through.
+//!
+//! The thread of the test owns the executor, and is the thread of the run whenever it steps.
+//! Nothing runs between two steps, so a state is lent as `&mut`, and a message that the test
+//! publishes is an event of the instant at which time stands. With a run on a separate thread, the
+//! test would need locks for the states, and its messages would come at times that no other run
+//! repeats. At the end all parts are dropped one by one, and panics are caught: two at once would
+//! end the process.
 
 use super::ending::Ended;
-use super::{CheckFailed, Report, watchdog};
+use super::{CheckFailed, Report};
 use ringspin_executor::{
-    BoxError, CallbackId, GraphInfo, Monitor, Time, catch_panic, error_message,
+    BoxError, CallbackId, Error, ErrorKind, GraphInfo, Monitor, Result, StopHandle, Time,
+    catch_panic, error_message,
 };
-use ringspin_modes::Executor;
 use ringspin_modes::deterministic::Sequencer;
-use ringspin_modes::{Panicked, SpinError};
+use ringspin_modes::{Executor, catch_part};
+use ringspin_ringbuf::Counter;
 use std::sync::Arc;
 use std::time::Duration;
-use thiserror::Error;
 
-/// A job under way: a test steps it, publishes, reads what was published and what nodes hold.
+/// A job under way: a test steps it, publishes, reads messages and the states of nodes.
 ///
-/// Between the steps time stands still. What the test publishes is an event of that instant.
+/// Between the steps time stands still. A message of the test is an event of that instant.
 ///
 /// ```
 /// use ringspin_executor::QoS;
@@ -33,13 +40,13 @@ use thiserror::Error;
 /// let step = session.step()?.expect("there is a timer");
 /// assert_eq!(step.callback, "/counter `timer 1s`");
 /// assert_eq!((session.now().as_nanos(), *session.state::<u32>("/counter")?), (6_000_000_000, 41));
-/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// # Ok::<(), ringspin_executor::BoxError>(())
 /// ```
 pub struct Session<T> {
     executor: Executor,
     /// The handles that the job's `build` returned.
     pub handles: T,
-    /// Whether the messages have come that end the run, if some do.
+    /// Whether the messages that end the run were handled, if some do.
     ended: Option<Ended>,
 }
 
@@ -50,30 +57,6 @@ pub struct Step {
     pub time: Time,
     /// The loop and the callback, as in "/planner `subscription /points`".
     pub callback: String,
-}
-
-/// Why there is no such state.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum StateError {
-    /// There is no such event loop.
-    #[error("there is no event loop {name}; there are {}", loops.join(", "))]
-    Unknown {
-        /// The name.
-        name: String,
-        /// The loops that exist.
-        loops: Vec<String>,
-    },
-    /// Its state has another type, or was dropped because its node failed.
-    #[error(
-        "the state of {name} is not of type {requested}, or was dropped because its node failed"
-    )]
-    NotThere {
-        /// The loop.
-        name: String,
-        /// The type.
-        requested: &'static str,
-    },
 }
 
 impl<T> Session<T> {
@@ -94,8 +77,9 @@ impl<T> Session<T> {
     /// Dispatches the next event, to which time jumps; `None` if nothing is left to do.
     ///
     /// # Errors
-    /// [`SpinError`].
-    pub fn step(&mut self) -> Result<Option<Step>, SpinError> {
+    /// Fails if a callback fails under the policy that stops or if the callbacks of one instant
+    /// never end.
+    pub fn step(&mut self) -> Result<Option<Step>> {
         let stop = self.executor.stop_handle();
         let (monitor, sequencer) = self.parts();
         let dispatched = sequencer.dispatch_one(Time::MAX, &stop, monitor)?;
@@ -110,47 +94,48 @@ impl<T> Session<T> {
     /// Runs until this instant is quiet; returns how many events that were.
     ///
     /// # Errors
-    /// [`SpinError`].
-    pub fn settle(&mut self) -> Result<u64, SpinError> {
+    /// Fails if a callback fails under the policy that stops, or if the callbacks of one instant
+    /// never end.
+    pub fn settle(&mut self) -> Result<u64> {
         self.executor.spin_all(Duration::ZERO)
     }
 
     /// Runs up to `end`, inclusive.
     ///
     /// # Errors
-    /// [`SpinError`].
-    pub fn run_until(&mut self, end: Time) -> Result<(), SpinError> {
+    /// Fails if a callback fails under the policy that stops, or if the callbacks of one instant
+    /// never end.
+    pub fn run_until(&mut self, end: Time) -> Result<()> {
         self.executor.spin_until(end)
     }
 
     /// Runs for `duration` of simulated time.
     ///
     /// # Errors
-    /// [`SpinError`].
-    pub fn run_for(&mut self, duration: Duration) -> Result<(), SpinError> {
+    /// Fails if a callback fails under the policy that stops, or if the callbacks of one instant
+    /// never end.
+    pub fn run_for(&mut self, duration: Duration) -> Result<()> {
         self.executor.spin_for(duration)
     }
 
     /// Runs until a quiet instant at which `condition` holds, or nothing is left to do.
     ///
     /// # Errors
-    /// [`SpinError`].
-    pub fn run_until_true(
-        &mut self,
-        mut condition: impl FnMut(&T, Time) -> bool,
-    ) -> Result<(), SpinError> {
+    /// Fails if a callback fails under the policy that stops, or if the callbacks of one instant
+    /// never end. A condition that panics is an error, too.
+    pub fn run_until_true(&mut self, mut condition: impl FnMut(&T, Time) -> bool) -> Result<()> {
         let (handles, ended) = (&self.handles, &self.ended);
         let mut panicked = None;
         let mut over = |now| {
             ended.as_ref().is_some_and(Ended::is_over)
-                || Panicked::catch("the end condition", Some(now), || condition(handles, now))
+                || catch_part("the end condition", Some(now), || condition(handles, now))
                     .unwrap_or_else(|panic| {
                         panicked = Some(panic);
                         true
                     })
         };
         self.executor.spin_until_over(Time::MAX, &mut over)?;
-        panicked.map_or(Ok(()), |panic| Err(panic.into()))
+        panicked.map_or(Ok(()), Err)
     }
 
     /// Drops all parts of the run, each on its own; returns the drops that panicked.
@@ -159,32 +144,38 @@ impl<T> Session<T> {
         let mut panics = self.parts().1.dismantle();
         let Self { executor, handles, .. } = self;
         let dropped = [
-            Panicked::catch("dropping the job's handles", time, || drop(handles)),
-            Panicked::catch("dropping the executor", time, || drop(executor)),
+            catch_part("dropping the job's handles", time, || drop(handles)),
+            catch_part("dropping the executor", time, || drop(executor)),
         ];
         panics.extend(dropped.into_iter().filter_map(Result::err));
         if panics.len() < 2 {
             return panics.pop().map(BoxError::from);
         }
-        let sentences: Vec<_> = panics.iter().map(Panicked::to_string).collect();
+        let sentences: Vec<_> = panics.iter().map(Error::to_string).collect();
         Some(sentences.join("; ").into())
     }
 
     /// The state of an event loop: `/node`, or `/node:group`.
     ///
     /// # Errors
-    /// [`StateError`] if there is no such loop, or its state has another type.
-    pub fn state<S: Send + 'static>(&mut self, event_loop: &str) -> Result<&mut S, StateError> {
+    /// An error if there is no such loop, or its state has another type.
+    pub fn state<S: Send + 'static>(&mut self, event_loop: &str) -> Result<&mut S> {
         let (monitor, sequencer) = self.parts();
         let info = monitor.info();
         let loops = &info.loops;
         let Some((id, _)) = loops.iter().find(|(_, l)| l.full_name() == event_loop) else {
-            let loops = loops.values().map(|l| l.full_name()).collect();
-            return Err(StateError::Unknown { name: event_loop.into(), loops });
+            let loops: Vec<_> = loops.values().map(|l| l.full_name()).collect();
+            let text =
+                format!("there is no event loop {event_loop}; there are {}", loops.join(", "));
+            return Err(Error::new(ErrorKind::NotFound, text).in_node(event_loop));
         };
-        sequencer.worker_mut().state_mut(id).ok_or_else(|| StateError::NotThere {
-            name: event_loop.into(),
-            requested: std::any::type_name::<S>(),
+        sequencer.worker_mut().state_mut(id).ok_or_else(|| {
+            let requested = std::any::type_name::<S>();
+            let text = format!(
+                "the state of {event_loop} is not of type {requested}, or was dropped because its \
+                 node failed"
+            );
+            Error::new(ErrorKind::TypeMismatch, text).in_node(event_loop)
         })
     }
 
@@ -211,6 +202,7 @@ impl<T> Session<T> {
             schedule,
             deviations,
             not_applied: sequencer.not_applied(&info),
+            links: sequencer.link_effects(),
             instant: sequencer.instant_log().cloned().unwrap_or_default(),
             deviations_count,
             choices: sequencer.choices(),
@@ -235,12 +227,9 @@ impl<T> Session<T> {
         }
     }
 
-    pub(super) fn watched<'a>(
-        &mut self,
-        watchdog: &'a watchdog::Watchdog<'a>,
-    ) -> watchdog::Watched<'a> {
-        let stop = self.executor.stop_handle();
-        watchdog.watching(self.parts().1.dispatches(), stop)
+    /// The number of dispatches, and the handle that stops the run: for a watchdog.
+    pub(super) fn progress(&mut self) -> (Arc<Counter>, StopHandle) {
+        (self.parts().1.dispatches(), self.executor.stop_handle())
     }
 
     fn parts(&mut self) -> (&Monitor, &mut Sequencer) {

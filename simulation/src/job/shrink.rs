@@ -1,65 +1,45 @@
 //! Shrinking: the fewest and smallest deviations from the default order with which a job still
 //! fails for the same reason.
 //!
-//! Delta debugging (ddmin) over the entries of the schedule: Zeller and Hildebrandt, "Simplifying
-//! and isolating failure-inducing input", IEEE Transactions on Software Engineering 28 (2002). A
+//! Delta debugging ([`minimize`]) removes entries of the schedule, those of one instant together. A
 //! subset of a schedule is a schedule, because deviations are numbered within their instants. The
 //! deviations of one instant depend on each other, though: without one of them, the others take
-//! other events. So several deviations of one instant are replaced by one where that is enough: an
-//! event that is taken earlier, or one that waits for another.
+//! other events. So they are replaced by postponements: each pair of events that swapped places is
+//! one, all of them are the order of the failing run, and few are needed. These name the events
+//! that matter, where a deviation names the one that happened to be next. Where several events wait
+//! for one, a deviation that takes that one earlier is tried instead.
 
 use super::cause::Cause;
 use super::explore::Counterexample;
 use super::{Job, Ran};
-use ringspin_executor::{BoxError, CallbackId, GraphInfo, Time};
+use ringspin_executor::{BoxError, CallbackId, Error, Failure, GraphInfo, Time};
 use ringspin_modes::deterministic::{
-    DelayPerturbation, Deviation, InstantEvent, InstantLog, Postponement, Schedule,
+    DelayPerturbation, Deviation, InstantEvent, InstantLog, LinkEffect, Loss, Postponement,
+    Schedule, ScheduleEntry,
 };
-use std::collections::BTreeMap;
+use ringspin_modes::exploration::minimize;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Item {
-    Seed(u64),
-    Deviation(Deviation),
-    Postponement(Postponement),
-    DelayPerturbation(DelayPerturbation),
-    Thread(Deviation),
-}
-
-impl Item {
-    /// The instant whose order it changes.
-    fn instant(&self) -> Option<Time> {
-        match self {
-            Self::Deviation(deviation) => Some(deviation.time),
-            Self::Postponement(postponement) => Some(postponement.time),
-            Self::Seed(_) | Self::DelayPerturbation(_) | Self::Thread(_) => None,
-        }
+/// The instant in which an entry changes the order.
+fn instant_of(entry: &ScheduleEntry) -> Option<Time> {
+    match entry {
+        ScheduleEntry::Deviation(deviation) => Some(deviation.time),
+        ScheduleEntry::Postponement(postponement) => Some(postponement.time),
+        _ => None,
     }
 }
 
-fn items(schedule: &Schedule) -> Vec<Item> {
-    let Schedule { seed, deviations, postponements, perturbations, threads } = schedule;
-    let mut items: Vec<Item> = seed.iter().copied().map(Item::Seed).collect();
-    items.extend(deviations.iter().copied().map(Item::Deviation));
-    items.extend(postponements.iter().copied().map(Item::Postponement));
-    items.extend(perturbations.iter().copied().map(Item::DelayPerturbation));
-    items.extend(threads.iter().copied().map(Item::Thread));
-    items
+/// Groups of the entries that are removed together.
+fn by_instant(items: &[ScheduleEntry]) -> Vec<Vec<ScheduleEntry>> {
+    let is_same = |a: &ScheduleEntry, b: &ScheduleEntry| {
+        instant_of(a).is_some() && instant_of(a) == instant_of(b)
+    };
+    items.chunk_by(is_same).map(<[_]>::to_vec).collect()
 }
 
-fn schedule(items: &[Item]) -> Schedule {
-    let mut schedule = Schedule::default();
-    for item in items {
-        match *item {
-            Item::Seed(seed) => schedule.seed = Some(seed),
-            Item::Deviation(deviation) => schedule.deviations.push(deviation),
-            Item::Postponement(postponement) => schedule.postponements.push(postponement),
-            Item::DelayPerturbation(perturbation) => schedule.perturbations.push(perturbation),
-            Item::Thread(deviation) => schedule.threads.push(deviation),
-        }
-    }
-    schedule.sort();
-    schedule
+fn one_by_one(items: &[ScheduleEntry]) -> Vec<Vec<ScheduleEntry>> {
+    items.iter().map(|item| vec![*item]).collect()
 }
 
 /// A run that failed.
@@ -74,8 +54,11 @@ pub(super) struct Found {
 /// Shrinks the schedule of a run that failed, in `runs_max` runs at most, and one more.
 pub(super) fn shrink<T>(job: &Job<'_, T>, found: &Found, runs_max: usize) -> Counterexample {
     let cause = Cause::of(&found.error);
-    let mut shrinker = Shrinker { job, cause, runs: 0, runs_max };
-    let shrunk = schedule(&shrinker.shrink(items(&found.schedule)));
+    let failure = found.error.downcast_ref::<Error>().and_then(Error::cause::<Failure>);
+    let callback = failure.map(|failure| failure.callback_id);
+    let mut shrinker = Shrinker { job, cause, callback, runs: 0, limit: 0, runs_max, of_links: 0 };
+    let shrunk: Schedule =
+        shrinker.shrink(found.schedule.entries().collect()).into_iter().collect();
     let last = job.run_scripted(&shrunk, None);
     let failure = match &last.error {
         Some(error) => error.to_string(),
@@ -91,6 +74,7 @@ pub(super) fn shrink<T>(job: &Job<'_, T>, found: &Found, runs_max: usize) -> Cou
         None => (shrunk, Vec::new()),
     };
     let deviations = found.schedule.len() - usize::from(found.schedule.seed.is_some());
+    let deviations = deviations + shrinker.of_links;
     Counterexample {
         seed: Some(found.seed),
         deviations,
@@ -104,156 +88,275 @@ pub(super) fn shrink<T>(job: &Job<'_, T>, found: &Found, runs_max: usize) -> Cou
 struct Shrinker<'j, 'a, T> {
     job: &'j Job<'a, T>,
     cause: Cause,
+    /// The callback that failed.
+    callback: Option<CallbackId>,
     runs: usize,
+    /// Maximum number of runs up to the end of this step.
+    limit: usize,
     runs_max: usize,
+    /// The lost and late messages that have taken the place of the seed.
+    of_links: usize,
 }
 
 impl<T> Shrinker<'_, '_, T> {
+    /// Grants the next step one of so many equal shares of the runs that are left.
+    fn grant(&mut self, shares: usize) {
+        self.limit = self.runs + (self.runs_max - self.runs) / shares;
+    }
+
     /// Runs with `items`, unless there were too many runs.
-    fn run(&mut self, items: &[Item], instant: Option<Time>) -> Option<Ran> {
-        if self.runs >= self.runs_max {
+    fn run(&mut self, items: &[ScheduleEntry], instant: Option<Time>) -> Option<Ran> {
+        if self.runs >= self.limit {
             return None;
         }
         self.runs += 1;
-        Some(self.job.run_scripted(&schedule(items), instant))
+        Some(self.job.run_scripted(&items.iter().copied().collect(), instant))
     }
 
-    /// Whether a run with `items` fails for the same reason, and all events that are to wait for
-    /// others do. Beyond the limit of runs nothing fails, so that nothing changes any more.
-    fn fails(&mut self, items: &[Item]) -> bool {
-        self.failed_with(items).is_some_and(|not_applied| not_applied.postponements.is_empty())
+    /// Whether a run with these entries fails for the same reason. Beyond the limit of runs nothing
+    /// fails, so that nothing changes any more.
+    fn fails(&mut self, items: &[&[ScheduleEntry]]) -> bool {
+        let error = self.run(&items.concat(), None).and_then(|ran| ran.error);
+        error.is_some_and(|error| Cause::of(&error) == self.cause)
     }
 
-    /// The same, but events need not wait.
-    fn fails_anyhow(&mut self, items: &[Item]) -> bool {
-        self.failed_with(items).is_some()
+    /// The least number, up to `enough`, for which a run with these items fails; small numbers are
+    /// tried first.
+    fn least<I: AsRef<[ScheduleEntry]>>(
+        &mut self,
+        mut enough: u64,
+        items: impl Fn(u64) -> I,
+    ) -> u64 {
+        let (mut none, mut step) = (0, 1);
+        while enough - none > 1 && self.runs < self.limit {
+            let half = none + step.min((enough - none) / 2);
+            step = step.saturating_mul(4);
+            match self.fails(&[items(half).as_ref()]) {
+                true => enough = half,
+                false => none = half,
+            }
+        }
+        enough
     }
 
-    /// If a run with `items` fails for the same reason, the entries that were not applied.
-    fn failed_with(&mut self, items: &[Item]) -> Option<Schedule> {
-        let Ran { report, error } = self.run(items, None)?;
-        error.filter(|error| Cause::of(error) == self.cause)?;
-        Some(report.map(|report| report.not_applied).unwrap_or_default())
-    }
-
-    fn shrink(&mut self, all: Vec<Item>) -> Vec<Item> {
-        let is_seed = |item: &Item| matches!(item, Item::Seed(_));
-        let (seed, others): (Vec<Item>, Vec<Item>) = all.iter().partition(|item| is_seed(item));
+    fn shrink(&mut self, all: Vec<ScheduleEntry>) -> Vec<ScheduleEntry> {
+        let is_seed = |item: &ScheduleEntry| matches!(item, ScheduleEntry::Seed(_));
+        let (seed, others): (Vec<ScheduleEntry>, Vec<ScheduleEntry>) =
+            all.iter().partition(|item| is_seed(item));
         let mut fewest = all;
+        self.grant(2);
         if !seed.is_empty() {
-            if self.fails(&seed) {
+            if self.fails(&[&seed]) {
                 fewest = seed;
-            } else if self.fails(&others) {
+            } else if self.fails(&[&others]) {
                 fewest = others;
             }
         }
-        fewest = self.minimize(fewest);
-        let before = fewest.clone();
-        let mut instants: Vec<_> = fewest.iter().filter_map(Item::instant).collect();
+        fewest = self.minimize(&[], by_instant(&fewest));
+        self.grant(2);
+        if fewest.iter().any(is_seed)
+            && let Some(named) = self.messages_for_seed(&fewest)
+        {
+            fewest = named;
+        }
+        let mut instants: Vec<_> = fewest.iter().filter_map(instant_of).collect();
         instants.dedup();
-        for instant in instants {
-            fewest = self.one_for_many(fewest, instant);
+        for (n, instant) in instants.iter().enumerate() {
+            self.grant(instants.len() - n + 1);
+            fewest = self.reorder(fewest, *instant);
         }
-        if fewest != before {
-            fewest = self.minimize(fewest);
-        }
+        self.grant(1);
+        fewest = self.minimize(&[], one_by_one(&fewest));
         self.shorten(fewest)
     }
 
-    fn minimize(&mut self, items: Vec<Item>) -> Vec<Item> {
-        let limit = self.runs_max - self.runs;
-        ddmin(items, |items| self.fails(items), limit)
+    /// Names the messages that are lost or late, in place of the seed of `items`, if these are few
+    /// and enough.
+    fn messages_for_seed(&mut self, items: &[ScheduleEntry]) -> Option<Vec<ScheduleEntry>> {
+        let is_seed = |item: &&ScheduleEntry| matches!(item, ScheduleEntry::Seed(_));
+        let others: Vec<_> = items.iter().filter(|item| !is_seed(item)).copied().collect();
+        let seeded = self.run(items, None)?.report?.links;
+        let own = self.run(&others, None)?.report?.links;
+        let of_links = link_differences(&own, &seeded);
+        let all = [&others[..], &of_links].concat();
+        if !self.fails(&[&all]) {
+            return None;
+        }
+        let named = self.minimize(&[], by_instant(&all));
+        if named.iter().filter(|item| instant_of(item).is_none()).count() > MESSAGES_MAX {
+            return None;
+        }
+        self.of_links = of_links.len();
+        Some(named)
     }
 
-    /// Replaces the deviations of one instant by one or by fewer, if that is enough.
-    fn one_for_many(&mut self, items: Vec<Item>, instant: Time) -> Vec<Item> {
-        let is_here = |item: &Item| item.instant() == Some(instant);
-        let (here, others): (Vec<Item>, Vec<Item>) = items.iter().partition(|item| is_here(item));
-        if here.len() < 2 {
-            return items;
-        }
+    /// The fewest of these groups of entries with which, and with `others`, the job still fails.
+    fn minimize(
+        &mut self,
+        others: &[ScheduleEntry],
+        groups: Vec<Vec<ScheduleEntry>>,
+    ) -> Vec<ScheduleEntry> {
+        let limit = self.limit - self.runs;
+        minimize(groups, |groups| self.fails(&[others, &groups.concat()]), limit).concat()
+    }
+
+    /// Replaces the deviations of one instant by others that are fewer, or name the events that
+    /// matter.
+    fn reorder(&mut self, items: Vec<ScheduleEntry>, instant: Time) -> Vec<ScheduleEntry> {
+        let is_here = |item: &ScheduleEntry| instant_of(item) == Some(instant);
+        let (here, others): (Vec<ScheduleEntry>, Vec<ScheduleEntry>) =
+            items.iter().partition(|item| is_here(item));
         let logs = self.log(&others, instant).zip(self.log(&items, instant));
         let Some(((default, info), (failing, _))) = logs else { return items };
-        let with = |few: &[Item]| [&others[..], few].concat();
-        let share_loop = |p: &Postponement| {
-            let of = |event: InstantEvent| info.callbacks[event.callback].event_loop;
-            of(p.held) == of(p.until)
+        let loop_of = |callback| info.callbacks.get(callback).map(|of| of.event_loop);
+        let failed = self.callback.and_then(loop_of);
+        // An order within the loop that failed explains more than one among other nodes.
+        let rank = |p: &Postponement| match [p.held, p.until].map(|of| loop_of(of.callback)) {
+            [held, until] if held != until => 2,
+            [held, _] if held != failed => 1,
+            _ => 0,
         };
-        let (inverted, kept) = pairs(&default, &failing, instant);
-        let (near, far): (Vec<Item>, Vec<Item>) = (
-            inverted.iter().copied().filter(share_loop).map(Item::Postponement).collect(),
-            inverted.into_iter().filter(|p| !share_loop(p)).map(Item::Postponement).collect(),
-        );
-        let kept: Vec<Item> = kept.into_iter().map(Item::Postponement).collect();
-        let earlier: Vec<Item> = earlier(&default, instant).map(Item::Deviation).collect();
-        for item in [&near, &earlier, &far, &kept].into_iter().flatten() {
-            if self.runs >= self.runs_max {
-                return items;
-            }
-            if self.fails(&with(&[*item])) {
-                return with(&[*item]);
+        let pairs = pairs(&default, &failing, instant, rank);
+        let swapped = pairs.iter().take_while(|pair| pair.rank < KEPT).count();
+        let mut few = None;
+        for count in [swapped, pairs.len()] {
+            let pairs = pairs[..count].iter().map(Pair::entry).collect();
+            few = few.or_else(|| self.fewest(&others, pairs));
+        }
+        let Some(mut few) = few else { return items };
+        // Of a chain of postponements, one can be enough.
+        loop {
+            let ends = |end: fn(&Postponement) -> InstantEvent| {
+                few.iter().filter_map(postponement).map(end).collect::<BTreeSet<_>>()
+            };
+            let (held, until) = (ends(|p| p.held), ends(|p| p.until));
+            let is_end = |p: &Postponement| held.contains(&p.held) && until.contains(&p.until);
+            let ends = pairs.iter().filter(|pair| is_end(&pair.postponement));
+            match self.fewest(&others, ends.map(Pair::entry).collect()) {
+                Some(fewer) if fewer.len() < few.len() => few = fewer,
+                _ => break,
             }
         }
-        match self.fewest(&others, here.len(), [&near, &far, &earlier]) {
-            Some(fewest) => with(&fewest),
-            None => items,
+        let mut awaited: Vec<_> = few.iter().filter_map(postponement).map(|p| p.until).collect();
+        awaited.sort_unstable();
+        awaited.dedup();
+        for until in awaited {
+            let near = |event: &InstantEvent| loop_of(event.callback) == loop_of(until.callback);
+            few = self.take_earlier(&others, few, until, near, instant);
+        }
+        let few = self.wait_less(&others, few, &pairs);
+        let few = self.take_one(&others, few, instant);
+        match few.len() <= here.len() {
+            true => [others, few].concat(),
+            false => items,
         }
     }
 
-    /// Fewer than `count` deviations with which the job fails, if there are some: of the events
-    /// that were taken in another order, within one loop (`near`) or not (`far`), and of those that
-    /// could be taken `earlier`. One is not enough.
+    /// Few of `items` with which, and with `others`, the job fails, if it does with all of them.
+    /// The first ones are preferred.
+    ///
+    /// From: Junker, "QuickXplain: preferred explanations and relaxations for over-constrained
+    /// problems", AAAI 2004, here by bisection.
     fn fewest(
         &mut self,
-        others: &[Item],
-        count: usize,
-        [near, far, earlier]: [&[Item]; 3],
-    ) -> Option<Vec<Item>> {
-        let with = |few: &[Item]| [others, few].concat();
-        let all = [near, far].concat();
-        let mut fewest = None;
-        for set in [near, &all] {
-            if fewest.is_some() || !self.fails_anyhow(&with(set)) {
-                continue;
-            }
-            let limit = self.runs_max - self.runs;
-            let few = ddmin(set.to_vec(), |few| self.fails_anyhow(&with(few)), limit);
-            fewest = Some(few).filter(|few| few.len() < count && self.fails(&with(few)));
+        others: &[ScheduleEntry],
+        mut items: Vec<ScheduleEntry>,
+    ) -> Option<Vec<ScheduleEntry>> {
+        if !self.fails(&[others, &items]) {
+            return None;
         }
-        // None of these can be left out, but fewer others may do.
-        let pools = [[&all, earlier].concat(), [near, earlier].concat(), all, near.to_vec()];
-        for size in 2..fewest.as_ref().map_or(count, Vec::len) {
-            let is_small = |pool: &&Vec<Item>| combinations(pool.len(), size) <= SUBSETS_MAX;
-            let mut few = Vec::new();
-            if let Some(pool) = pools.iter().find(is_small)
-                && self.search(pool, size, others, &mut few)
-            {
-                return Some(few);
+        let mut needed = Vec::new();
+        while !items.is_empty() && !self.fails(&[others, &needed]) {
+            if self.runs >= self.limit {
+                return None;
             }
+            let with = |n: u64| [others, &needed, &items[..n as usize]].concat();
+            let least = self.least(items.len() as u64, with);
+            items.truncate(least as usize);
+            needed.extend(items.pop());
         }
-        fewest
+        Some(self.minimize(others, one_by_one(&needed)))
     }
 
-    /// Adds `size` of `set` to `few`, so that the job fails with these.
-    fn search(&mut self, set: &[Item], size: usize, others: &[Item], few: &mut Vec<Item>) -> bool {
-        if size == 0 {
-            return self.fails(&[others, few].concat());
+    /// Lets each event of `few` wait for the earliest event, of those of the same rank in `pairs`,
+    /// that is enough.
+    fn wait_less(
+        &mut self,
+        others: &[ScheduleEntry],
+        mut few: Vec<ScheduleEntry>,
+        pairs: &[Pair],
+    ) -> Vec<ScheduleEntry> {
+        for n in 0..few.len() {
+            let Some(long) = pairs.iter().find(|pair| pair.entry() == few[n]) else { continue };
+            let is_shorter = |pair: &&Pair| {
+                let held = |pair: &Pair| pair.postponement.held;
+                held(pair) == held(long) && pair.rank == long.rank && *pair >= long
+            };
+            let shorter: Vec<_> = pairs.iter().filter(is_shorter).map(Pair::entry).collect();
+            let nth = |nth: u64| shorter[shorter.len() - nth as usize];
+            let with = |k| [others, &few[..n], &[nth(k)], &few[n + 1..]].concat();
+            few[n] = nth(self.least(shorter.len() as u64, with));
         }
-        for n in 0..=set.len().saturating_sub(size) {
-            let Some(item) = set.get(n) else { break };
-            few.push(*item);
-            if self.search(&set[n + 1..], size - 1, others, few) {
-                return true;
-            }
-            few.pop();
+        few
+    }
+
+    /// Takes the event `until`, and before it the other ones of its loop that do not wait, at the
+    /// beginning of the instant, where these are fewer than the events that wait for it.
+    fn take_earlier(
+        &mut self,
+        others: &[ScheduleEntry],
+        few: Vec<ScheduleEntry>,
+        until: InstantEvent,
+        is_near: impl Fn(&InstantEvent) -> bool,
+        instant: Time,
+    ) -> Vec<ScheduleEntry> {
+        let waits = |item: &&ScheduleEntry| postponement(item).is_some_and(|p| p.until == until);
+        let (waiting, rest): (Vec<_>, Vec<ScheduleEntry>) = few.iter().partition(waits);
+        let is_free = |event: &InstantEvent| {
+            is_near(event) && !few.iter().filter_map(postponement).any(|p| p.held == *event)
+        };
+        let mut with = [others, &rest].concat();
+        let Some((log, _)) = self.log(&with, instant) else { return few };
+        let before = events(&log).into_iter().take_while(|event| *event != until);
+        let first: Vec<_> = before.filter(is_free).chain([until]).collect();
+        if first.len() >= waiting.len() {
+            return few;
         }
-        false
+        for (choice, event) in first.into_iter().enumerate() {
+            let Some((log, _)) = self.log(&with, instant) else { return few };
+            let choices = earlier(&log, instant).filter(|of| of.choice as usize == choice);
+            let place = |of: ScheduleEntry| {
+                let (log, _) = self.log(&[&with[..], &[of]].concat(), instant)?;
+                Some((events(&log).iter().position(|of| *of == event)?, of))
+            };
+            let Some((_, best)) = choices.map(ScheduleEntry::Deviation).filter_map(place).min()
+            else {
+                return few;
+            };
+            with.push(best);
+        }
+        if self.fails(&[&with]) { with.split_off(others.len()) } else { few }
+    }
+
+    /// Takes a single event earlier instead of `few` deviations, if that is enough.
+    fn take_one(
+        &mut self,
+        others: &[ScheduleEntry],
+        few: Vec<ScheduleEntry>,
+        instant: Time,
+    ) -> Vec<ScheduleEntry> {
+        if few.len() < 2 {
+            return few;
+        }
+        let Some((log, _)) = self.log(others, instant) else { return few };
+        let mut all = earlier(&log, instant).map(ScheduleEntry::Deviation);
+        all.find(|one| self.fails(&[others, &[*one]])).map_or(few, |one| vec![one])
     }
 
     /// The record of one instant of a run with `items`, and the graph.
     fn log(
         &mut self,
-        items: &[Item],
+        items: &[ScheduleEntry],
         instant: Time,
     ) -> Option<(InstantLog, std::sync::Arc<GraphInfo>)> {
         let report = self.run(items, Some(instant))?.report?;
@@ -261,32 +364,40 @@ impl<T> Shrinker<'_, '_, T> {
     }
 
     /// Makes delays as short as is enough.
-    fn shorten(&mut self, mut items: Vec<Item>) -> Vec<Item> {
+    fn shorten(&mut self, mut items: Vec<ScheduleEntry>) -> Vec<ScheduleEntry> {
         for n in 0..items.len() {
-            let Item::DelayPerturbation(perturbation) = items[n] else { continue };
-            // Without it, the job does not fail; with `enough`, it does.
-            let (mut none, mut enough) = (0, perturbation.delay_ns);
-            while enough - none > 1 && self.runs < self.runs_max {
-                let delay_ns = none + (enough - none) / 2;
-                items[n] = Item::DelayPerturbation(DelayPerturbation { delay_ns, ..perturbation });
-                match self.fails(&items) {
-                    true => enough = delay_ns,
-                    false => none = delay_ns,
-                }
-            }
-            items[n] =
-                Item::DelayPerturbation(DelayPerturbation { delay_ns: enough, ..perturbation });
+            let ScheduleEntry::Perturbation(perturbation) = items[n] else { continue };
+            let with = |delay_ns| {
+                let mut items = items.clone();
+                items[n] =
+                    ScheduleEntry::Perturbation(DelayPerturbation { delay_ns, ..perturbation });
+                items
+            };
+            let delay_ns = self.least(perturbation.delay_ns, with);
+            items = with(delay_ns);
         }
         items
     }
 }
 
-/// How many subsets of one size are tried at most.
-const SUBSETS_MAX: usize = 1000;
+/// A longer list of messages explains less than their seed.
+const MESSAGES_MAX: usize = 20;
 
-/// The number of subsets with `size` of `n` elements.
-fn combinations(n: usize, size: usize) -> usize {
-    (0..size).fold(1usize, |product, k| product.saturating_mul(n.saturating_sub(k)) / (k + 1))
+/// The entries that make the links of a run with the effects `own` those of a run with `other`: of
+/// messages that are lost, or later.
+fn link_differences(own: &[LinkEffect], other: &[LinkEffect]) -> Vec<ScheduleEntry> {
+    let own: BTreeMap<_, _> = own.iter().map(|of| ((of.0, of.1), of.2)).collect();
+    let differs =
+        |&(event, callback, delay): &LinkEffect| match (own.get(&(event, callback)), delay) {
+            (Some(None), _) => None,
+            (_, None) => Some(ScheduleEntry::Loss(Loss { event, callback })),
+            (Some(Some(own)), Some(delay)) if delay > *own => {
+                let delay_ns = delay - own;
+                Some(ScheduleEntry::Perturbation(DelayPerturbation { event, callback, delay_ns }))
+            }
+            _ => None,
+        };
+    other.iter().filter_map(differs).collect()
 }
 
 /// Every single deviation that is possible at an instant with this record.
@@ -297,30 +408,55 @@ fn earlier(log: &InstantLog, time: Time) -> impl Iterator<Item = Deviation> {
     })
 }
 
-/// The pairs of events of which the second one could be taken first: those that were in the failing
-/// run, and the others. Those that were closest by default come first.
+/// Two events, in the order in which the failing run took them.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Pair {
+    rank: u8,
+    /// How much earlier the held event is taken by default; less than zero if it is taken later.
+    distance: Reverse<isize>,
+    postponement: Postponement,
+}
+
+impl Pair {
+    fn entry(&self) -> ScheduleEntry {
+        ScheduleEntry::Postponement(self.postponement)
+    }
+}
+
+/// All pairs of events, by rank and then by distance: those that keep the default order come last.
 fn pairs(
     default: &InstantLog,
     failing: &InstantLog,
     time: Time,
-) -> (Vec<Postponement>, Vec<Postponement>) {
+    rank: impl Fn(&Postponement) -> u8,
+) -> Vec<Pair> {
     let by_default = events(default);
     let then: BTreeMap<_, _> = events(failing).into_iter().zip(0..).collect();
     let mut pairs = Vec::new();
-    for (place, until) in by_default.iter().enumerate() {
-        for (before, held) in by_default[..place].iter().enumerate() {
-            let postponement = Postponement { time, held: *held, until: *until };
-            if held.callback != until.callback {
-                pairs.push((place - before, postponement));
+    for (place, &until) in (0..).zip(&by_default) {
+        let Some(at) = then.get(&until) else { continue };
+        for (held_place, &held) in (0..).zip(&by_default) {
+            let is_later = then.get(&held).is_none_or(|held_at| held_at > at);
+            if is_later && held.callback != until.callback {
+                let postponement = Postponement { time, held, until };
+                let distance: isize = place - held_place;
+                let rank = if distance > 0 { rank(&postponement) } else { KEPT };
+                pairs.push(Pair { rank, distance: Reverse(distance), postponement });
             }
         }
     }
-    pairs.sort_by_key(|(distance, _)| *distance);
-    let is_inverted = |p: &Postponement| {
-        let at = then.get(&p.until);
-        at.is_some_and(|at| then.get(&p.held).is_none_or(|held_at| held_at > at))
-    };
-    pairs.into_iter().map(|(_, postponement)| postponement).partition(is_inverted)
+    pairs.sort_unstable();
+    pairs
+}
+
+/// The rank of pairs that keep the default order.
+const KEPT: u8 = u8::MAX;
+
+fn postponement(entry: &ScheduleEntry) -> Option<&Postponement> {
+    match entry {
+        ScheduleEntry::Postponement(postponement) => Some(postponement),
+        _ => None,
+    }
 }
 
 /// The events of an instant, numbered by callback.
@@ -334,93 +470,17 @@ fn events(log: &InstantLog) -> Vec<InstantEvent> {
     };
     log.taken.iter().map(number).collect()
 }
-/// A subset of `items` for which `fails` holds, but for none with one item less; unless that would
-/// take more than `runs_max` calls.
-fn ddmin<I: Clone>(
-    mut items: Vec<I>,
-    mut fails: impl FnMut(&[I]) -> bool,
-    runs_max: usize,
-) -> Vec<I> {
-    let mut parts = 2;
-    let mut runs = 0;
-    let mut tried = |items: &[I]| {
-        runs += 1;
-        (runs <= runs_max).then(|| fails(items))
-    };
-    while items.len() > 1 {
-        let size = items.len().div_ceil(parts);
-        let chunks: Vec<Vec<I>> = items.chunks(size).map(<[I]>::to_vec).collect();
-        let mut smaller = None;
-        for chunk in &chunks {
-            match tried(chunk) {
-                None => return items,
-                Some(true) => {
-                    smaller = Some((chunk.clone(), 2));
-                    break;
-                }
-                Some(false) => {}
-            }
-        }
-        for left_out in (0..chunks.len()).filter(|_| chunks.len() > 2) {
-            if smaller.is_some() {
-                break;
-            }
-            let others = chunks.iter().enumerate().filter(|(n, _)| *n != left_out);
-            let rest: Vec<I> = others.flat_map(|(_, chunk)| chunk.iter().cloned()).collect();
-            match tried(&rest) {
-                None => return items,
-                Some(true) => smaller = Some((rest, (parts - 1).max(2))),
-                Some(false) => {}
-            }
-        }
-        match smaller {
-            Some((fewer, granularity)) => (items, parts) = (fewer, granularity),
-            None if parts >= items.len() => break,
-            None => parts = (2 * parts).min(items.len()),
-        }
-    }
-    items
-}
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
-    use ringspin_executor::Time;
-
-    proptest! {
-        #[test]
-        fn the_fewest_that_still_fail(
-            n in 1usize..60,
-            needed in prop::collection::btree_set(0usize..60, 1..4),
-        ) {
-            let needed: Vec<usize> = needed.into_iter().map(|item| item % n).collect();
-            let fails = |items: &[usize]| needed.iter().all(|item| items.contains(item));
-            let fewest = ddmin((0..n).collect(), fails, usize::MAX);
-            let mut expected = needed.clone();
-            expected.sort_unstable();
-            expected.dedup();
-            prop_assert_eq!(fewest, expected);
-        }
-    }
 
     #[test]
     fn a_schedule_is_in_order_of_time() {
         let deviation = |ns| Deviation { time: Time::from_nanos(ns), choice: 0, taken: 1 };
-        let schedule = schedule(&[2, 1].map(deviation).map(Item::Deviation));
+        let schedule: Schedule =
+            [2, 1].map(deviation).map(ScheduleEntry::Deviation).into_iter().collect();
         assert_eq!(schedule.deviations, [deviation(1), deviation(2)]);
         assert_eq!(schedule.to_string().parse(), Ok(schedule));
-    }
-
-    #[test]
-    fn a_limit_of_runs_is_kept() {
-        let mut runs = 0;
-        let fails = |items: &[u32]| {
-            runs += 1;
-            items.contains(&0) && items.contains(&99)
-        };
-        let items = ddmin((0..100).collect(), fails, 10);
-        assert!(items.contains(&0) && items.contains(&99));
-        assert_eq!(runs, 10);
     }
 }

@@ -1,38 +1,23 @@
 //! Verifying: the same job again, compared dispatch by dispatch.
+//!
+//! The calling thread runs the job again and again, each time with a trace, and compares each run
+//! with the first one. Changes of the graph and dispatches are compared one by one, the end of the
+//! run as a whole. A comparison of digests would be shorter, but would only tell that two runs
+//! differ; from the traces come the first dispatch that differs and the chain of events that led to
+//! it. Values that are constant within a process, such as addresses, differ in another one only,
+//! which [fresh processes](super::fresh) find.
 
 use super::fresh::{Call, FreshProcess, Reply, Request, Summary};
 use super::{Job, Report};
-use ringspin_executor::{BoxError, EventId, GraphChange, GraphInfo};
+use ringspin_executor::{BoxError, Error, ErrorKind, EventId, GraphChange, GraphInfo, Result};
 use ringspin_modes::deterministic::{Record, Trace};
 use std::fmt;
-use thiserror::Error;
 
 /// Maximum number of listed causes of a divergence.
 const CHAIN_MAX: usize = 16;
 
-/// Why a job could not be verified.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum VerifyError {
-    /// A run ended with an error.
-    #[error("run {run} failed: {reason}")]
-    Failed {
-        /// Number of the run, from one.
-        run: usize,
-        /// Why.
-        reason: BoxError,
-    },
-    /// A run differed from the first.
-    #[error(transparent)]
-    Diverged(#[from] Box<Divergence>),
-    /// A fresh process did not run the job.
-    #[error("failed to run the job in a fresh process (run {run}): {reason}")]
-    Process {
-        /// Number of the run, from one.
-        run: usize,
-        /// Why.
-        reason: String,
-    },
+fn failed(run: usize, reason: BoxError) -> Error {
+    Error::new(ErrorKind::CallbackFailed, format!("run {run} failed: {reason}")).caused_by(reason)
 }
 
 /// The first difference between two runs.
@@ -52,12 +37,12 @@ pub enum Difference {
     Outside,
     /// The graphs differ: building them is not deterministic.
     Graph,
-    /// The dispatches are the same, but not what was counted, or how the runs ended.
+    /// The dispatches are the same, but the counters or the ends of the runs differ.
     Outcome,
 }
 
 /// The first dispatch, or change of the graph, in which two runs of a job differ.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Divergence {
     /// Number of the run that differed from the first one, from one.
     pub run: usize,
@@ -74,6 +59,8 @@ pub struct Divergence {
     /// of these were equal in both runs.
     pub chain: Vec<String>,
 }
+
+impl std::error::Error for Divergence {}
 
 impl fmt::Display for Divergence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -121,8 +108,9 @@ impl<T> Job<'_, T> {
     /// [`verify_in_processes`](Self::verify_in_processes).
     ///
     /// # Errors
-    /// [`VerifyError`] names the first dispatch that differs, and what led there.
-    pub fn verify(&self, runs: usize) -> Result<Report, VerifyError> {
+    /// An error with a [`Divergence`] as its [cause](Error::cause): the first dispatch that
+    /// differs, and the events that led there. An error without one if a run fails.
+    pub fn verify(&self, runs: usize) -> Result<Report> {
         let first = self.run_first()?;
         for run in 2..=runs.max(2) {
             self.compare_here(run, &first)?;
@@ -143,18 +131,15 @@ impl<T> Job<'_, T> {
     /// # let job = Job::new(|_| Ok(()));
     /// // in a test:
     /// job.verify_in_processes(3, &FreshProcess::this_test())?;
-    /// # Ok::<(), ringspin_simulation::VerifyError>(())
+    /// # Ok::<(), ringspin_executor::Error>(())
     /// ```
     ///
     /// # Errors
-    /// The errors of [`verify`](Self::verify), and [`VerifyError::Process`] if a process does not
-    /// start or does not reach this call.
+    /// An error with a [`Divergence`] as its [cause](Error::cause): the first dispatch that
+    /// differs. An error without one if a run fails, or a process does not start or does not reach
+    /// this call.
     #[track_caller]
-    pub fn verify_in_processes(
-        &self,
-        runs: usize,
-        process: &FreshProcess,
-    ) -> Result<Report, VerifyError> {
+    pub fn verify_in_processes(&self, runs: usize, process: &FreshProcess) -> Result<Report> {
         let call = Call::next(std::panic::Location::caller());
         if let Some(request) = Request::from_env() {
             if request.is_for(&call) {
@@ -168,29 +153,29 @@ impl<T> Job<'_, T> {
         for run in 3..=runs.max(3) {
             let Reply { summary, trace } = process.run(&call, run)?;
             if let Some(reason) = summary.failed {
-                return Err(VerifyError::Failed { run, reason: reason.into() });
+                return Err(failed(run, reason.into()));
             }
             first.compare(run, &summary, &trace)?;
             let told = self.tell_of_run();
-            told.map_err(|panic| VerifyError::Failed { run, reason: panic.into() })?;
+            told.map_err(|panic| failed(run, panic.into()))?;
         }
         Ok(first.report)
     }
 
-    fn run_first(&self) -> Result<First, VerifyError> {
+    fn run_first(&self) -> Result<First> {
         let (report, summary, trace) = self.run_traced(1)?;
         Ok(First { report, summary, trace })
     }
 
     /// Another run in this process.
-    fn compare_here(&self, run: usize, first: &First) -> Result<(), VerifyError> {
+    fn compare_here(&self, run: usize, first: &First) -> Result<()> {
         let (_, summary, trace) = self.run_traced(run)?;
         first.compare(run, &summary, &trace)
     }
 
-    fn run_traced(&self, run: usize) -> Result<(Report, Summary, Trace), VerifyError> {
+    fn run_traced(&self, run: usize) -> Result<(Report, Summary, Trace)> {
         let ran = self.run_with_report(true);
-        let mut report = ran.into_report().map_err(|reason| VerifyError::Failed { run, reason })?;
+        let mut report = ran.into_report().map_err(|reason| failed(run, reason))?;
         let trace = report.trace.take().unwrap_or_default();
         let summary = Summary::of(&report, &trace);
         Ok((report, summary, trace))
@@ -205,8 +190,7 @@ struct First {
 }
 
 impl First {
-    /// Compares with another run.
-    fn compare(&self, run: usize, summary: &Summary, trace: &Trace) -> Result<(), VerifyError> {
+    fn compare(&self, run: usize, summary: &Summary, trace: &Trace) -> Result<()> {
         let dispatches = compare(&self.trace, trace, self.report.graph());
         let difference = match self.compare_changes(summary, trace) {
             Some(change) => dispatches.filter(|other| other.index < change.index).or(Some(change)),
@@ -217,7 +201,11 @@ impl First {
         };
         match difference {
             None => Ok(()),
-            Some(divergence) => Err(Box::new(Divergence { run, ..divergence }).into()),
+            Some(divergence) => {
+                let divergence = Divergence { run, ..divergence };
+                let text = divergence.to_string();
+                Err(Error::new(ErrorKind::Diverged, text).caused_by(divergence))
+            }
         }
     }
 
@@ -300,7 +288,7 @@ fn compare(expected: &Trace, trace: &Trace, info: &GraphInfo) -> Option<Divergen
         },
         _ => Difference::Length,
     };
-    // The run that goes on has the event whose causes are of interest.
+    // The longer run has the event with the causes of interest.
     let (trace, record) = match two {
         Some(two) => (trace, Some(two)),
         None => (expected, one),

@@ -1,22 +1,38 @@
 //! The watchdog: names a callback that does not return.
+//!
+//! A thread beside the run wakes once in each limit, and compares the number of dispatches with
+//! that of the look before; if it is the same and a callback runs, the callback has taken at least
+//! that long. Both are counters that the worker writes anyway, so the run pays nothing for it. The
+//! end of the run comes through a channel, which also ends the wait. The thread can only report,
+//! because no thread can be ended from outside: the default ends the process.
 
+use ringspin_executor::Error;
 use ringspin_executor::StopHandle;
-use ringspin_modes::Panicked;
+use ringspin_modes::catch_part;
 use ringspin_ringbuf::Counter;
+use std::fmt;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, OnceLock};
+use std::thread::{Scope, ScopedJoinHandle};
 use std::time::Duration;
-use thiserror::Error;
 
 /// A callback does not return.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("still running after {limit:?} of real time: {}", callbacks.join(", "))]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WatchdogTimeout {
     /// How long it has run at least.
     pub limit: Duration,
     /// The callback, with its node.
     pub callbacks: Vec<String>,
 }
+
+impl fmt::Display for WatchdogTimeout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (limit, callbacks) = (self.limit, self.callbacks.join(", "));
+        write!(f, "still running after {limit:?} of real time: {callbacks}")
+    }
+}
+
+impl std::error::Error for WatchdogTimeout {}
 
 impl WatchdogTimeout {
     /// Prints itself to stderr, and ends the process with exit code 124, as `timeout` does: a
@@ -33,18 +49,9 @@ pub(super) struct Watchdog<'a> {
     report: Box<dyn Fn(&WatchdogTimeout) + Send + Sync + 'a>,
 }
 
-/// The run that a watchdog observes.
-pub(super) struct Watched<'a> {
-    watchdog: &'a Watchdog<'a>,
-    dispatches: Arc<Counter>,
-    stop: StopHandle,
-    /// The panic of its report.
-    panicked: OnceLock<Panicked>,
-}
-
-/// The watchdog's thread ends with this.
-pub(super) struct Leash {
-    _over: Sender<()>,
+pub(super) struct WatchdogThread<'scope> {
+    over: Sender<()>,
+    thread: ScopedJoinHandle<'scope, Option<Error>>,
 }
 
 impl<'a> Watchdog<'a> {
@@ -55,40 +62,39 @@ impl<'a> Watchdog<'a> {
         Self { limit, report: Box::new(report) }
     }
 
-    pub(super) fn watching(&'a self, dispatches: Arc<Counter>, stop: StopHandle) -> Watched<'a> {
-        Watched { watchdog: self, dispatches, stop, panicked: OnceLock::new() }
-    }
-}
-
-impl Watched<'_> {
-    /// Watches on a thread of `scope`.
+    /// Observes a run by its number of dispatches, on a thread of `scope`.
     pub(super) fn watch<'scope>(
         &'scope self,
-        scope: &'scope std::thread::Scope<'scope, '_>,
-    ) -> Leash {
+        scope: &'scope Scope<'scope, '_>,
+        dispatches: Arc<Counter>,
+        stop: StopHandle,
+    ) -> WatchdogThread<'scope> {
         let (over, end) = channel();
-        scope.spawn(move || self.look(&end));
-        Leash { _over: over }
+        let thread = scope.spawn(move || self.look(&dispatches, &stop, &end));
+        WatchdogThread { over, thread }
     }
 
-    /// The first panic of the report, if it panicked.
-    pub(super) fn panicked(self) -> Option<Panicked> {
-        self.panicked.into_inner()
-    }
-
-    fn look(&self, end: &Receiver<()>) {
-        let mut before = None;
-        while end.recv_timeout(self.watchdog.limit) == Err(RecvTimeoutError::Timeout) {
-            let now = self.dispatches.get();
-            let callbacks = self.stop.running_callbacks();
+    /// Looks until the run is over; returns the first panic of the report.
+    fn look(&self, dispatches: &Counter, stop: &StopHandle, end: &Receiver<()>) -> Option<Error> {
+        let (mut before, mut panicked) = (None, None);
+        while end.recv_timeout(self.limit) == Err(RecvTimeoutError::Timeout) {
+            let now = dispatches.get();
+            let callbacks = stop.running_callbacks();
             if before == Some(now) && !callbacks.is_empty() {
-                let stuck = WatchdogTimeout { limit: self.watchdog.limit, callbacks };
-                let report = || (self.watchdog.report)(&stuck);
-                if let Err(panic) = Panicked::catch("the watchdog's report", None, report) {
-                    self.panicked.get_or_init(|| panic);
-                }
+                let stuck = WatchdogTimeout { limit: self.limit, callbacks };
+                let report = || (self.report)(&stuck);
+                panicked = panicked.or(catch_part("the watchdog's report", None, report).err());
             }
             before = Some(now);
         }
+        panicked
+    }
+}
+
+impl WatchdogThread<'_> {
+    /// The run is over: returns the first panic of the report, if it panicked.
+    pub(super) fn end(self) -> Option<Error> {
+        drop(self.over);
+        self.thread.join().unwrap_or_default()
     }
 }

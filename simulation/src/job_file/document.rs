@@ -9,7 +9,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
 use toml::{Spanned, Value};
 
-/// A job file. What a simulation has comes first, what only a job has after it.
+/// A job file. The keys of a simulation come first, those of a job after them.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Document {

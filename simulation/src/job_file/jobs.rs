@@ -2,10 +2,12 @@
 
 use super::document::{Document, EndWhen, Failures, NodeKeys};
 use super::simulation::duration;
-use super::{JobFile, JobFileError, Source, parameters};
+use super::{JobFile, Place, Source, parameters};
 use crate::job::Job;
 use crate::registry::{Build, NodeConfig, Registry};
-use ringspin_executor::{Arguments, BoxError, FailurePolicy, Graph, catch_panic};
+use ringspin_executor::{
+    Arguments, BoxError, Error, ErrorKind, FailurePolicy, Graph, Result, catch_panic,
+};
 use ringspin_modes::deterministic::Simulation;
 use ringspin_modes::names::list;
 use ringspin_modes::names::way_out;
@@ -14,10 +16,10 @@ use std::time::Duration;
 use toml::Spanned;
 
 /// The keys that only a job has.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Jobs {
     /// The first of its keys that there is, and where.
-    pub(super) first_key: Option<(String, &'static str)>,
+    pub(super) first_key: Option<(Place, &'static str)>,
     pub(super) arguments: Arguments,
     nodes: Vec<Instance>,
     /// Whether a file without nodes is an error.
@@ -33,13 +35,13 @@ pub(super) struct Jobs {
 /// One `[[node]]`.
 #[derive(Clone, Debug)]
 struct Instance {
-    at: String,
+    at: Place,
     node_type: String,
     place: NodeConfig,
 }
 
 impl Jobs {
-    pub(super) fn read(document: Document, source: &Source) -> Result<Self, JobFileError> {
+    pub(super) fn read(document: Document, source: &Source) -> Result<Self> {
         let first_key = first_key(&document, source);
         let ros_args = document.ros_args.as_ref();
         let general = ros_args.map_or(Ok(Arguments::default()), |args| ros_arguments(args, source));
@@ -85,7 +87,7 @@ impl Jobs {
 }
 
 /// The first key in the file that only a job has.
-fn first_key(document: &Document, source: &Source) -> Option<(String, &'static str)> {
+fn first_key(document: &Document, source: &Source) -> Option<(Place, &'static str)> {
     let keys = [
         (document.watchdog.as_ref().map(Spanned::span), "watchdog"),
         (document.endless.as_ref().map(Spanned::span), "endless"),
@@ -99,7 +101,7 @@ fn first_key(document: &Document, source: &Source) -> Option<(String, &'static s
     Some((source.at(first.0), first.1))
 }
 
-fn ros_arguments(args: &Spanned<Vec<String>>, source: &Source) -> Result<Arguments, JobFileError> {
+fn ros_arguments(args: &Spanned<Vec<String>>, source: &Source) -> Result<Arguments> {
     let mut line = vec![String::from("--ros-args")];
     for arg in args.get_ref() {
         line.push(match line.last().map(String::as_str) {
@@ -109,7 +111,8 @@ fn ros_arguments(args: &Spanned<Vec<String>>, source: &Source) -> Result<Argumen
     }
     let at = || source.at(args.span());
     let parsed = Arguments::parse(line);
-    let (arguments, rest) = parsed.map_err(|error| JobFileError::Arguments { at: at(), error })?;
+    let (arguments, rest) =
+        parsed.map_err(|error| at().error(ErrorKind::InvalidArgument, &error).caused_by(error))?;
     match rest.first() {
         None => Ok(arguments),
         Some(rest) => Err(source.wrong(
@@ -119,13 +122,17 @@ fn ros_arguments(args: &Spanned<Vec<String>>, source: &Source) -> Result<Argumen
     }
 }
 
+fn refused(at: &Place, error: Error) -> Error {
+    at.error(ErrorKind::InvalidArgument, &error).caused_by(error)
+}
+
 /// The parameters and rules of one node, added to `arguments`.
 fn node_arguments(
     keys: &NodeKeys,
     node: &str,
     mut arguments: Arguments,
     source: &Source,
-) -> Result<Arguments, JobFileError> {
+) -> Result<Arguments> {
     for (name, value) in &keys.parameters {
         let at = source.at(value.span());
         let mut found = Vec::new();
@@ -133,14 +140,13 @@ fn node_arguments(
             source.wrong(value.span(), format!("parameter `{name}`: {problem}"))
         })?;
         for (name, value) in found {
-            let added = arguments.with_parameter(node, &name, value, &at);
-            arguments = added.map_err(|error| JobFileError::Arguments { at: at.clone(), error })?;
+            let added = arguments.with_parameter(node, &name, value, &at.to_string());
+            arguments = added.map_err(|error| refused(&at, error))?;
         }
     }
     for (from, to) in &keys.remap {
         let added = arguments.with_remap(node, from, to.get_ref());
-        let refused = |error| JobFileError::Arguments { at: source.at(to.span()), error };
-        arguments = added.map_err(refused)?;
+        arguments = added.map_err(|error| refused(&source.at(to.span()), error))?;
     }
     Ok(arguments)
 }
@@ -153,20 +159,12 @@ impl JobFile {
         let origin = String::from("the program");
         let source = Source { origin: origin.clone(), folder: PathBuf::new(), text: String::new() };
         let instance = |name: &str| Instance {
-            at: origin.clone(),
+            at: Place { origin: origin.clone(), line: 1 },
             node_type: name.into(),
             place: NodeConfig { namespace: "/".into(), name: name.into() },
         };
-        let jobs = Jobs {
-            first_key: None,
-            arguments: Arguments::default(),
-            nodes: registry.names().map(instance).collect(),
-            needs_nodes: false,
-            endless: true,
-            policy: FailurePolicy::StopAll,
-            watchdog: None,
-            end_when: None,
-        };
+        let nodes = registry.names().map(instance).collect();
+        let jobs = Jobs { nodes, endless: true, ..Jobs::default() };
         Self { source, simulation: Simulation::default(), jobs }
     }
 
@@ -176,8 +174,8 @@ impl JobFile {
     /// the graph.
     ///
     /// # Errors
-    /// [`JobFileError`] for a registry that is not usable, no nodes, or an unknown type.
-    pub fn job<'a>(&self, registry: &'a Registry) -> Result<Job<'a>, JobFileError> {
+    /// An error for a registry that is not usable, no nodes, or an unknown type.
+    pub fn job<'a>(&self, registry: &'a Registry) -> Result<Job<'a>> {
         self.job_with(registry, |_| Ok(()))
     }
 
@@ -185,12 +183,12 @@ impl JobFile {
     /// there, in each run. The value that it returns is that of the job's graph.
     ///
     /// # Errors
-    /// The errors of [`job`](Self::job).
+    /// An error for a registry that is not usable, no nodes, or an unknown type.
     pub fn job_with<'a, T: 'a>(
         &self,
         registry: &'a Registry,
         add: impl Fn(&Graph) -> Result<T, BoxError> + Send + Sync + 'a,
-    ) -> Result<Job<'a, T>, JobFileError> {
+    ) -> Result<Job<'a, T>> {
         let build = self.build(registry)?;
         let mut job = Job::new(move |graph| {
             build(graph)?;
@@ -214,11 +212,12 @@ impl JobFile {
     /// The function that adds the file's nodes to a graph: for a graph that is run live.
     ///
     /// # Errors
-    /// The errors of [`job`](Self::job); those of the function are of the nodes.
+    /// An error for a registry that is not usable, no nodes, or an unknown type; those of the
+    /// function are of the nodes.
     pub fn build<'a>(
         &self,
         registry: &'a Registry,
-    ) -> Result<impl Fn(&Graph) -> Result<(), BoxError> + Send + Sync + use<'a>, JobFileError> {
+    ) -> Result<impl Fn(&Graph) -> Result<(), BoxError> + Send + Sync + use<'a>> {
         registry.check()?;
         if self.jobs.nodes.is_empty() && self.jobs.needs_nodes {
             let names: Vec<_> = registry.names().collect();
@@ -226,7 +225,9 @@ impl JobFile {
                 true => "the program has registered none yet".into(),
                 false => format!("one of {}", list(&names)),
             };
-            return Err(JobFileError::NoNodes { origin: self.source.origin.clone(), known });
+            let origin = &self.source.origin;
+            let text = format!("{origin} has no nodes; add a `[[node]]` with a `type`: {known}");
+            return Err(Error::new(ErrorKind::InvalidArgument, text).at_path(origin));
         }
         let nodes = self.jobs.nodes.iter().map(|instance| instance.resolve(registry));
         let nodes: Vec<_> = nodes.collect::<Result<_, _>>()?;
@@ -249,21 +250,21 @@ impl JobFile {
 }
 
 impl Instance {
-    fn resolve<'a>(&self, registry: &'a Registry) -> Result<(Self, &'a Build), JobFileError> {
+    fn resolve<'a>(&self, registry: &'a Registry) -> Result<(Self, &'a Build)> {
         let unknown = || {
             let known = registry.names().map(String::from);
-            JobFileError::UnknownType {
-                at: self.at.clone(),
-                name: self.node_type.clone(),
-                way_out: way_out(&self.node_type, known, "the program has registered none yet"),
-            }
+            let name = &self.node_type;
+            let way_out = way_out(name, known, "the program has registered none yet");
+            let problem = format!("there is no node type `{name}`; {way_out}");
+            self.at.error(ErrorKind::NotFound, problem)
         };
         Ok((self.clone(), registry.get(&self.node_type).ok_or_else(unknown)?))
     }
 
-    fn failed(&self, error: BoxError) -> JobFileError {
-        let (at, node) = (self.at.clone(), self.place.full_name());
-        JobFileError::Build { at, node, reason: error.to_string() }
+    fn failed(&self, error: BoxError) -> Error {
+        let node = self.place.full_name();
+        let problem = format!("failed to build node {node}: {error}");
+        self.at.error(ErrorKind::CallbackFailed, problem).in_node(node)
     }
 }
 
@@ -273,6 +274,14 @@ fn declared(graph: &Graph, origin: &str) -> Result<(), BoxError> {
     let parameters: Vec<_> = unused.filter(|unused| unused.starts_with(origin)).collect();
     match parameters.is_empty() {
         true => Ok(()),
-        false => Err(JobFileError::Undeclared { parameters }.into()),
+        false => Err(Error::new(
+            ErrorKind::NotFound,
+            format!(
+                "no node that they apply to declares these parameters: {}; check the names, or \
+                 remove them",
+                parameters.join(", ")
+            ),
+        )
+        .into()),
     }
 }

@@ -1,9 +1,9 @@
 //! Keys of a job file that describe the simulation.
 
+use super::Source;
 use super::document::{CoresKeys, Document, Ties};
-use super::{JobFileError, Source};
 use crate::models::{Durations, Links, Profile};
-use ringspin_executor::Time;
+use ringspin_executor::{Error, ErrorKind, Result, Time};
 use ringspin_modes::deterministic::{Contention, Cores, Jitter, Simulation, TiePolicy};
 use ringspin_modes::mapping::Mapping;
 use ringspin_modes::quantity::Nanos;
@@ -12,7 +12,7 @@ use std::time::Duration;
 use toml::Spanned;
 
 /// The simulation of `document`; reads the files that it names.
-pub(super) fn read(document: &Document, source: &Source) -> Result<Simulation, JobFileError> {
+pub(super) fn read(document: &Document, source: &Source) -> Result<Simulation> {
     let default = Simulation::default();
     let (durations, contention) = durations(document, source)?;
     let start = Time::from_nanos(document.start.map_or(0, |start| start.0));
@@ -47,7 +47,7 @@ pub(super) fn duration(nanos: Nanos) -> Duration {
     Duration::from_nanos(nanos.0)
 }
 
-fn end(document: &Document, start: Time, source: &Source) -> Result<Option<Time>, JobFileError> {
+fn end(document: &Document, start: Time, source: &Source) -> Result<Option<Time>> {
     match (&document.end, &document.duration) {
         (None, None) => Ok(None),
         (Some(_), Some(both)) => {
@@ -73,7 +73,7 @@ fn end(document: &Document, start: Time, source: &Source) -> Result<Option<Time>
     }
 }
 
-fn ties(document: &Document, source: &Source) -> Result<TiePolicy, JobFileError> {
+fn ties(document: &Document, source: &Source) -> Result<TiePolicy> {
     if let Some(schedule) = &document.schedule {
         let other = match (&document.ties, &document.jitter) {
             (Some(ties), _) => Some(("ties", ties.span())),
@@ -97,26 +97,23 @@ fn ties(document: &Document, source: &Source) -> Result<TiePolicy, JobFileError>
     })
 }
 
-fn links(document: &Document, source: &Source) -> Result<Links, JobFileError> {
+fn links(document: &Document, source: &Source) -> Result<Links> {
     let rules = Links { rules: document.link.clone() };
     let Some(path) = &document.delays else {
         return Ok(rules);
     };
     let file = source.path(path);
     let text = std::fs::read_to_string(&file).map_err(|error| {
-        let (at, file) = (source.at(path.span()), file.display());
-        let reason = format!("failed to read the delays `{file}`: {error}; check the path");
-        JobFileError::File { at, reason }
+        let file = file.display();
+        let problem = format!("failed to read the delays `{file}`: {error}; check the path");
+        source.at(path.span()).error(ErrorKind::Io, problem).caused_by(error)
     })?;
     let delays = Links::from_rslcpp_csv(&text, &file.display().to_string());
     Ok(delays.map_err(|error| unusable(path, &error, source))?.and(rules))
 }
 
 /// The durations of callbacks, and how much cores slow each other down.
-fn durations(
-    document: &Document,
-    source: &Source,
-) -> Result<(Durations, Contention), JobFileError> {
+fn durations(document: &Document, source: &Source) -> Result<(Durations, Contention)> {
     let rules = Durations { rules: document.execution.clone() };
     let Some(path) = &document.profile else {
         return Ok((rules, Contention::default()));
@@ -126,10 +123,6 @@ fn durations(
     Ok((Durations::from_profile(&profile).and(rules), profile.contention()))
 }
 
-fn unusable(
-    path: &Spanned<PathBuf>,
-    error: &dyn std::error::Error,
-    source: &Source,
-) -> JobFileError {
-    JobFileError::File { at: source.at(path.span()), reason: error.to_string() }
+fn unusable(path: &Spanned<PathBuf>, error: &dyn std::error::Error, source: &Source) -> Error {
+    source.at(path.span()).error(ErrorKind::InvalidArgument, error)
 }

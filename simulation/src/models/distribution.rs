@@ -5,13 +5,13 @@
 //! and `ln` and `cos` of the crate `libm`, which is such operations (those of `std` are the
 //! platform's, and differ). Everything else is integer arithmetic on nanoseconds.
 
+use ringspin_executor::{Error, ErrorKind};
 use ringspin_modes::quantity::Nanos;
 use ringspin_modes::random::{Purpose, Stream, to_unit};
-use serde::de::{Deserializer, Error, MapAccess, Visitor, value::MapAccessDeserializer};
+use serde::de::{self, Deserializer, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 use std::time::Duration;
-use thiserror::Error;
 
 /// A distribution of durations: of the delay of a message, or the time that a callback takes.
 ///
@@ -33,24 +33,6 @@ use thiserror::Error;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distribution(Kind);
-
-/// Why there is no such distribution.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum DistributionError {
-    /// A range without a value.
-    #[error("the uniform distribution from {} to {} has no value; swap the two",
-        Nanos::from(*min), Nanos::from(*max))]
-    Empty {
-        /// The lower limit.
-        min: Duration,
-        /// The upper limit.
-        max: Duration,
-    },
-    /// No samples.
-    #[error("an empirical distribution needs a sample; add one, or leave the distribution out")]
-    NoSamples,
-}
 
 #[derive(Clone, Debug, PartialEq)]
 enum Kind {
@@ -74,11 +56,11 @@ impl Distribution {
     /// Every nanosecond from `min` to `max`, inclusive, is as probable.
     ///
     /// # Errors
-    /// [`DistributionError::Empty`] if `min` is above `max`.
-    pub fn uniform(min: Duration, max: Duration) -> Result<Self, DistributionError> {
+    /// An error if `min` is above `max`.
+    pub fn uniform(min: Duration, max: Duration) -> Result<Self, Error> {
         match min <= max {
             true => Ok(Self(Kind::Uniform { min: Nanos::from(min).0, max: Nanos::from(max).0 })),
-            false => Err(DistributionError::Empty { min, max }),
+            false => Err(empty_range(min, max)),
         }
     }
 
@@ -92,20 +74,16 @@ impl Distribution {
     /// O(n log n).
     ///
     /// # Errors
-    /// [`DistributionError::NoSamples`].
-    pub fn empirical(
-        samples: impl IntoIterator<Item = Duration>,
-    ) -> Result<Self, DistributionError> {
+    /// An error without samples.
+    pub fn empirical(samples: impl IntoIterator<Item = Duration>) -> Result<Self, Error> {
         Self::weighted(samples.into_iter().map(|sample| (sample, 1)))
     }
 
     /// Each value as often as the weight beside it says. O(n log n).
     ///
     /// # Errors
-    /// [`DistributionError::NoSamples`] if there is none with a weight above zero.
-    pub fn weighted(
-        values: impl IntoIterator<Item = (Duration, u64)>,
-    ) -> Result<Self, DistributionError> {
+    /// An error if there is none with a weight above zero.
+    pub fn weighted(values: impl IntoIterator<Item = (Duration, u64)>) -> Result<Self, Error> {
         let of = values.into_iter().filter(|(_, weight)| *weight > 0);
         let mut values: Vec<_> = of.map(|(value, weight)| (Nanos::from(value).0, weight)).collect();
         values.sort_unstable();
@@ -120,7 +98,10 @@ impl Distribution {
             *weight = sum;
         });
         match values.is_empty() {
-            true => Err(DistributionError::NoSamples),
+            true => Err(Error::new(
+                ErrorKind::InvalidArgument,
+                "an empirical distribution needs a sample; add one, or leave the distribution out",
+            )),
             false => Ok(Self(Kind::Empirical(Values(values.into())))),
         }
     }
@@ -184,10 +165,16 @@ struct Normal {
     deviation: Nanos,
 }
 
-impl TryFrom<Table> for Distribution {
-    type Error = DistributionError;
+fn empty_range(min: Duration, max: Duration) -> Error {
+    let (min, max) = (Nanos::from(min), Nanos::from(max));
+    let text = format!("the uniform distribution from {min} to {max} has no value; swap the two");
+    Error::new(ErrorKind::InvalidArgument, text)
+}
 
-    fn try_from(table: Table) -> Result<Self, DistributionError> {
+impl TryFrom<Table> for Distribution {
+    type Error = Error;
+
+    fn try_from(table: Table) -> Result<Self, Error> {
         let duration = |nanos: Nanos| Duration::from_nanos(nanos.0);
         match table {
             Table::Uniform([min, max]) => Self::uniform(duration(min), duration(max)),
@@ -239,13 +226,13 @@ impl<'de> Visitor<'de> for TextOrTable {
         )
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<Distribution, E> {
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Distribution, E> {
         text.parse().map(|Nanos(ns)| Distribution(Kind::Fixed(ns))).map_err(E::custom)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Distribution, A::Error> {
         let table = Table::deserialize(MapAccessDeserializer::new(map))?;
-        table.try_into().map_err(A::Error::custom)
+        table.try_into().map_err(de::Error::custom)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Durations: how long callbacks run in simulated time, and when what they publish appears.
+//! Durations: how long callbacks run in simulated time, and when their messages appear.
 //!
 //! Each rule is for a node or some of its callbacks. Several rules add up: of those that give a
 //! callback a duration, a scale or a logical execution time, the last one wins.
@@ -36,21 +36,18 @@
 //! let first = table.execution(points, 0).duration;
 //! assert!(first >= Duration::from_millis(17) && first <= Duration::from_micros(25_500));
 //! assert_eq!(table.execution(timer, 0).logical, Some(Duration::from_millis(5)));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # Ok::<(), ringspin_executor::Error>(())
 //! ```
 //!
 //! The duration drawn for a call depends on the seed, the names of callback and node, and the
 //! number of the call: not on other callbacks, rules or calls.
 
-mod error;
 #[cfg(test)]
 mod tests;
 
-pub use error::DurationError;
-
 use super::distribution::Distribution;
 use super::profile::Profile;
-use ringspin_executor::{CallbackId, GraphInfo, Table};
+use ringspin_executor::{CallbackId, Error, ErrorKind, GraphInfo, Result, Table};
 use ringspin_modes::deterministic::{Execution, ResolvedDurations};
 use ringspin_modes::names::{callback_labels, callback_number, exact_name, names_loop, way_out};
 use ringspin_modes::quantity::Nanos;
@@ -98,9 +95,9 @@ pub struct DurationRule {
     /// By which factor the durations are multiplied, wherever they come from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,
-    /// The logical execution time: what a call publishes appears exactly so long after its event
-    /// was ready, unless it took longer. If another callback shares its publisher, what that
-    /// publishes meanwhile waits, because one publisher's messages do not overtake each other.
+    /// The logical execution time: the messages of a call appear exactly so long after its event
+    /// was ready, unless it took longer. If another callback shares its publisher, the messages of
+    /// that callback wait meanwhile, because one publisher's messages do not overtake each other.
     #[serde(
         default,
         deserialize_with = "read_duration",
@@ -154,7 +151,7 @@ impl Durations {
     ///
     /// # Errors
     /// The error of the first rule that matches no callback of the graph, or has no valid effect.
-    pub fn resolve(&self, info: &GraphInfo, seed: u64) -> Result<DurationTable, DurationError> {
+    pub fn resolve(&self, info: &GraphInfo, seed: u64) -> Result<DurationTable> {
         let table = self.table(info, seed);
         let labels = callback_labels(info);
         let mut unscaled = None;
@@ -173,7 +170,16 @@ impl Durations {
                 unscaled = unscaled.or(Some(name));
             }
         }
-        unscaled.map_or(Ok(table), |rule| Err(DurationError::NothingToScale { rule }))
+        match unscaled {
+            None => Ok(table),
+            Some(rule) => Err(Error::new(
+                ErrorKind::InvalidArgument,
+                format!(
+                    "{rule}: none of its callbacks has a duration to scale; give them one, or load \
+                     a recorded profile"
+                ),
+            )),
+        }
     }
 
     /// The callbacks of each rule; none of rules for what does not exist.
@@ -214,13 +220,21 @@ impl DurationRule {
         }
     }
 
-    fn check(&self, name: &str) -> Result<(), DurationError> {
+    fn check(&self, name: &str) -> Result<()> {
         if let Some(scale) = self.scale.filter(|scale| !scale.is_finite() || *scale < 0.0) {
-            return Err(DurationError::Scale { rule: name.into(), scale });
+            let text =
+                format!("{name}: the scale is {scale}; give a finite factor that is not negative");
+            return Err(Error::new(ErrorKind::InvalidArgument, text));
         }
         let durations = self.duration.as_ref().or(self.sending.as_ref());
         match (durations, self.scale, self.logical) {
-            (None, None, None) => Err(DurationError::Nothing { rule: name.into() }),
+            (None, None, None) => Err(Error::new(
+                ErrorKind::InvalidArgument,
+                format!(
+                    "{name} has no effect; give a `duration`, a `scale` or a `logical` execution \
+                     time"
+                ),
+            )),
             _ => Ok(()),
         }
     }
@@ -231,7 +245,7 @@ impl DurationRule {
         info: &GraphInfo,
         labels: &Table<CallbackId, String>,
         name: &str,
-    ) -> Result<(), DurationError> {
+    ) -> Result<()> {
         if self.later {
             return Ok(());
         }
@@ -239,15 +253,19 @@ impl DurationRule {
         if loops.peek().is_none() {
             let known = info.loops.values().flat_map(|l| [l.node.clone(), l.full_name()]);
             let way_out = way_out(&self.node, known, "the graph has no nodes; create them first");
-            return Err(DurationError::UnknownNode { rule: name.into(), way_out });
+            return Err(self.unknown(format!("{name}: the graph has no such node; {way_out}")));
         }
         let known = loops.flat_map(|of| of.callbacks.iter().map(|id| labels[*id].clone()));
         let wanted = self.callback.as_deref().unwrap_or_default();
         let way_out = way_out(wanted, known, "it has none at all");
-        Err(DurationError::UnknownCallback { rule: name.into(), way_out })
+        Err(self.unknown(format!("{name}: the node has no such callback; {way_out}")))
     }
 
-    /// The callbacks that it is for.
+    fn unknown(&self, text: String) -> Error {
+        let text = format!("{text} (set `later = true` if it is created while the graph runs)");
+        Error::new(ErrorKind::NotFound, text).in_node(&self.node)
+    }
+
     fn callbacks(&self, info: &GraphInfo, labels: &Table<CallbackId, String>) -> Vec<CallbackId> {
         let loops = info.loops.values().filter(|event_loop| names_loop(&self.node, event_loop));
         let all = loops.flat_map(|of| of.callbacks.iter().copied());
@@ -270,7 +288,7 @@ setters! { DurationRule:
     sending(duration: Distribution) = Some(duration);
     /// The factor by which the duration is multiplied.
     scale(factor: f64) = Some(factor);
-    /// The time from the event of a call to the appearance of what it publishes.
+    /// The time from the event of a call to the appearance of its messages.
     logical(time: Duration) = Some(time);
     /// Whether its node or callbacks may be created while the graph runs.
     later(may: bool) = may;

@@ -1,7 +1,6 @@
 //! Histograms of measured durations, the content of every profile.
 
 use super::distribution::Distribution;
-use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,8 +9,8 @@ use std::time::Duration;
 const LONGEST_NS: u64 = 3_600_000_000_000;
 /// The largest number that a TOML file holds: 292 years in nanoseconds.
 pub(super) const NUMBER_MAX: u64 = i64::MAX as u64;
-/// Significant decimal digits of a histogram's values.
-const DIGITS: u8 = 2;
+/// Durations with the same leading bits, this many, share a bin: values are within 1 % then.
+const LEADING_BITS: u32 = 8;
 
 /// A distribution of measured durations: exact count, total and extremes, and values within 1 % of
 /// the durations that they stand for.
@@ -110,23 +109,43 @@ impl DurationHistogram {
 }
 
 /// A histogram under construction, of constant size: about 35 KiB.
+///
+/// Bins are those of HdrHistogram with two significant digits: a bin for each duration below
+/// `1 << LEADING_BITS`, then half as many for each further power of two.
 pub(super) struct Measured {
-    histogram: Histogram<u64>,
+    bins: Box<[u64]>,
+    count: u64,
     total_ns: u64,
     min_ns: u64,
     max_ns: u64,
 }
 
+/// The bits of `ns` that its bin leaves out.
+const fn dropped_bits(ns: u64) -> u32 {
+    (u64::BITS - LEADING_BITS).saturating_sub(ns.leading_zeros())
+}
+
+const fn bin(ns: u64) -> usize {
+    let dropped = dropped_bits(ns);
+    ((dropped << (LEADING_BITS - 1)) as u64 + (ns >> dropped)) as usize
+}
+
+const fn middle(bin: usize) -> u64 {
+    let dropped = (bin >> (LEADING_BITS - 1)).saturating_sub(1) as u32;
+    let lowest = (bin as u64 - (dropped << (LEADING_BITS - 1)) as u64) << dropped;
+    lowest + (1 << dropped >> 1)
+}
+
 impl Measured {
     pub(super) fn new() -> Self {
-        let histogram = Histogram::new_with_bounds(1, LONGEST_NS, DIGITS);
-        let histogram = histogram.expect("the bounds are in order, the digits few");
-        Self { histogram, total_ns: 0, min_ns: u64::MAX, max_ns: 0 }
+        let bins = vec![0; bin(LONGEST_NS) + 1].into();
+        Self { bins, count: 0, total_ns: 0, min_ns: u64::MAX, max_ns: 0 }
     }
 
     pub(super) fn record(&mut self, ns: u64) {
         let ns = ns.min(NUMBER_MAX);
-        self.histogram.saturating_record(ns);
+        self.bins[bin(ns.min(LONGEST_NS))] += 1;
+        self.count += 1;
         self.total_ns = self.total_ns.saturating_add(ns).min(NUMBER_MAX);
         self.min_ns = self.min_ns.min(ns);
         self.max_ns = self.max_ns.max(ns);
@@ -134,20 +153,38 @@ impl Measured {
 
     pub(super) fn histogram(&self) -> DurationHistogram {
         let mut histogram = BTreeMap::<u64, u64>::new();
-        for bin in self.histogram.iter_recorded() {
-            let middle = self.histogram.median_equivalent(bin.value_iterated_to());
-            let value = middle.clamp(self.min_ns, self.max_ns);
-            *histogram.entry(value).or_default() += bin.count_at_value();
+        for (bin, &count) in self.bins.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let value = middle(bin).clamp(self.min_ns, self.max_ns);
+            *histogram.entry(value).or_default() += count;
         }
         if let Some(longest) = histogram.pop_last() {
             *histogram.entry(self.max_ns).or_default() += longest.1;
         }
         DurationHistogram {
-            count: self.histogram.len(),
+            count: self.count,
             total_ns: self.total_ns,
             min_ns: self.min_ns,
             max_ns: self.max_ns,
             histogram: histogram.into_iter().collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn middle_of_a_bin_lies_in_it_and_within_one_percent() {
+        let durations = (0..2_000).chain((11..42).flat_map(|n| [(1 << n) - 1, 1 << n, 3 << n]));
+        for ns in durations {
+            let value = middle(bin(ns));
+            assert_eq!(bin(value), bin(ns), "of {ns}");
+            assert!(value.abs_diff(ns) * 100 <= ns, "{value} for {ns}");
+        }
+        assert_eq!(
+            [0, 255, 256, 257, 258, 511, 512, 515].map(|ns| middle(bin(ns))),
+            [0, 255, 257, 257, 259, 511, 514, 514]
+        );
     }
 }

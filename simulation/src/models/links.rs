@@ -35,7 +35,7 @@
 //! let outcome = table.outcome(points.subscriptions[0], first, Time::ZERO, 32);
 //! // 40 ms on the line, then 3 ms.
 //! assert_eq!(outcome, DeliveryOutcome::Once(Time::from_nanos(43_000_000)));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # Ok::<(), ringspin_executor::Error>(())
 //! ```
 //!
 //! A rule with a window is for what leaves within it (`since` inclusive, `until` exclusive); at
@@ -56,7 +56,7 @@
 //!     until = "12 s"
 //!     loss = 1.0
 //! "#)?;
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # Ok::<(), ringspin_executor::Error>(())
 //! ```
 //!
 //! Steps of a message, in this order:
@@ -66,7 +66,7 @@
 //! 3. Its delay passes. An edge keeps the order of its messages: one that would overtake arrives
 //!    together with the one before it. But a message that is drawn by `reordering` has no delay,
 //!    and does overtake, as in Linux' netem.
-//! 4. It may arrive twice. The copy occupies the edge as well, has a delay of its own, and arrives
+//! 4. It may arrive twice. The copy occupies the edge as well, is delayed separately, and arrives
 //!    in order.
 //!
 //! Random values of a message depend on the seed, the names at both ends of its edge, and its
@@ -74,15 +74,13 @@
 //! publishers on a topic, [name](ringspin_executor::Publisher::named) them: those without a name
 //! are numbered in order of creation.
 
-mod error;
 mod resolve;
 mod rslcpp;
 mod table;
 #[cfg(test)]
 mod tests;
 
-pub use error::{DelayFileError, LinkError};
-pub use table::LinkTable;
+pub use table::{Link, LinkTable};
 
 use super::distribution::Distribution;
 use super::optional_time;
@@ -146,7 +144,7 @@ pub struct LinkRule {
     /// How much goes through each edge; without it, any amount at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Bandwidth>,
-    /// The size of each message for the bandwidth, instead of its own.
+    /// The size of each message for the bandwidth, instead of the size of its type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
     /// Whether its topic, service or nodes may be created while the graph runs. Otherwise they have
@@ -245,7 +243,7 @@ setters! { LinkRule:
     reordering(probability: f64) = probability;
     /// The capacity of each edge.
     bandwidth(bandwidth: Bandwidth) = Some(bandwidth);
-    /// The size of each message for the bandwidth, instead of its own.
+    /// The size of each message for the bandwidth, instead of the size of its type.
     bytes(bytes: u64) = Some(bytes);
     /// Whether its topic, service or nodes may be created while the graph runs.
     later(may: bool) = may;
@@ -267,7 +265,7 @@ fn is_probability(value: f64) -> bool {
     (0.0..=1.0).contains(&value)
 }
 
-/// Refuses what is no probability while the parser still knows its line and column.
+/// Refuses other numbers than probabilities while the parser still knows the line and column.
 fn probability<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     let value = f64::deserialize(from)?;
     match is_probability(value) {

@@ -41,23 +41,23 @@
 //! told apart.
 
 mod calls;
-mod error;
 mod hop;
 mod measure;
 mod profiler;
 
 pub use calls::Calls;
-pub use error::{MeasureError, MergeError, OtherGraphError, ProfileError, ProfileIoError};
 pub use hop::Hop;
 pub use profiler::Profiler;
 
 use super::histogram::DurationHistogram;
 use hop::pooled;
 use profiler::Recorded;
-use ringspin_executor::{GraphInfo, Recorder};
+use ringspin_executor::{Error, ErrorKind, GraphInfo, Recorder, Result};
+use ringspin_modes::toml_text;
 use ringspin_modes::{Contention, allowed_cores};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::io;
 use std::path::Path;
 
 /// The version of the file that is written and read.
@@ -154,7 +154,7 @@ impl ProfiledMachine {
 }
 
 impl Default for Profile {
-    /// Without measurements.
+    /// Holds no measurements.
     fn default() -> Self {
         let (loops, callbacks) = (Vec::new(), Vec::new());
         let (hops, calls) = (Vec::new(), Vec::new());
@@ -179,7 +179,7 @@ impl Profile {
     /// let profile = Profile::of(&info, executor.take_recorders());
     /// assert_eq!(profile.callbacks[0].callback, "timer 1ms");
     /// assert_eq!(profile.callbacks[0].durations.count, 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok::<(), ringspin_executor::Error>(())
     /// ```
     pub fn of(info: &GraphInfo, recorders: impl IntoIterator<Item = Box<dyn Recorder>>) -> Self {
         let Recorded { start, callbacks, names, log } = profiler::recorded(info, recorders);
@@ -198,8 +198,8 @@ impl Profile {
     /// larger one counts.
     ///
     /// # Errors
-    /// [`MergeError`] if they do not match.
-    pub fn merge(mut self, other: Self) -> Result<Self, MergeError> {
+    /// An error if they do not match.
+    pub fn merge(mut self, other: Self) -> Result<Self> {
         self.check_loops(&other.loops)?;
         let slowdown_percent = other.machine.as_ref().and_then(|machine| machine.slowdown_percent);
         if let Some(machine) = &mut self.machine {
@@ -208,7 +208,11 @@ impl Profile {
         if !same_machine(&self.machine, &other.machine) {
             let name = |of: Option<ProfiledMachine>| of.map_or("unknown".into(), |of| of.name);
             let [one, other] = [self.machine, other.machine].map(name);
-            return Err(MergeError::OtherMachine { one, other });
+            let text = format!(
+                "one profile is of machine `{one}`, the other of `{other}`, or of other cores of \
+                 it; merge those of one machine only"
+            );
+            return Err(Error::new(ErrorKind::InvalidArgument, text));
         }
         other.callbacks.into_iter().for_each(|callback| callback.add_to(&mut self.callbacks));
         other.hops.into_iter().for_each(|hop| hop.add_to(&mut self.hops));
@@ -229,22 +233,22 @@ impl Profile {
     /// any.
     ///
     /// # Errors
-    /// [`OtherGraphError`] with the differences.
-    pub fn check_graph(&self, info: &GraphInfo) -> Result<(), OtherGraphError> {
+    /// An error with the differences.
+    pub fn check_graph(&self, info: &GraphInfo) -> Result<()> {
         match self.loops.is_empty() {
             true => Ok(()),
             false => self.check_loops(&loops_of(info)),
         }
     }
 
-    fn check_loops(&self, graph: &[String]) -> Result<(), OtherGraphError> {
+    fn check_loops(&self, graph: &[String]) -> Result<()> {
         let without = |these: &[String], those: &[String]| {
             these.iter().filter(|name| !those.contains(name)).cloned().collect::<Vec<_>>()
         };
         let (missing, unknown) = (without(graph, &self.loops), without(&self.loops, graph));
         match missing.is_empty() && unknown.is_empty() {
             true => Ok(()),
-            false => Err(OtherGraphError { missing, unknown }),
+            false => Err(other_graph(&missing, &unknown)),
         }
     }
 
@@ -276,9 +280,9 @@ impl Profile {
     /// Reads a profile from a TOML document.
     ///
     /// # Errors
-    /// [`ProfileError`] if the text is not a profile or is inconsistent.
-    pub fn from_toml(text: &str) -> Result<Self, ProfileError> {
-        Self::parse(text, "the text".into())
+    /// An error if the text is not a profile or is inconsistent.
+    pub fn from_toml(text: &str) -> Result<Self> {
+        Self::parse(text, "the text")
     }
 
     /// Formats the profile as a TOML document.
@@ -289,45 +293,45 @@ impl Profile {
     /// Reads a profile from a file.
     ///
     /// # Errors
-    /// [`ProfileError`] with the file name.
-    pub fn load(path: impl AsRef<Path>) -> Result<Self, ProfileError> {
+    /// An error with the file name.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let text = std::fs::read_to_string(path);
-        let text =
-            text.map_err(|error| ProfileIoError { action: "read", path: path.into(), error });
-        Self::parse(&text?, format!("`{}`", path.display()))
+        let text = std::fs::read_to_string(path).map_err(|error| io_error("read", path, error))?;
+        let profile = Self::parse(&text, &format!("`{}`", path.display()));
+        profile.map_err(|error| error.at_path(path))
     }
 
     /// Writes the profile to a file, replacing it.
     ///
     /// # Errors
-    /// [`ProfileIoError`].
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ProfileIoError> {
+    /// An error with the file name.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
-        std::fs::write(path, self.to_toml_string()).map_err(|error| ProfileIoError {
-            action: "write",
-            path: path.into(),
-            error,
-        })
+        let written = std::fs::write(path, self.to_toml_string());
+        written.map_err(|error| io_error("write", path, error))
     }
 
     /// Reads a profile; `origin` is a file in backquotes, or "the text". The version comes first,
     /// because another version may have other keys.
-    fn parse(text: &str, origin: String) -> Result<Self, ProfileError> {
+    fn parse(text: &str, origin: &str) -> Result<Self> {
         #[derive(Deserialize)]
         struct Version {
             version: u32,
         }
-        let parse_error =
-            |error| ProfileError::Parse { origin: origin.clone(), error: Box::new(error) };
-        let Version { version } = toml::from_str(text).map_err(parse_error)?;
+        let problem = format!("{origin} is not a profile");
+        let parse_error = |text| Error::new(ErrorKind::Parse, text);
+        let Version { version } = toml_text::parse(text, &problem, "measure it again")?;
         if version != VERSION {
-            return Err(ProfileError::Version { origin, version, expected: VERSION });
+            return Err(parse_error(format!(
+                "{origin} is a profile of version {version}, not {VERSION}; measure it again"
+            )));
         }
-        let profile: Self = toml::from_str(text).map_err(parse_error)?;
+        let profile: Self = toml_text::parse(text, &problem, "measure it again")?;
         match profile.contradiction() {
             None => Ok(profile.sorted()),
-            Some((part, problem)) => Err(ProfileError::Contradiction { origin, part, problem }),
+            Some((part, problem)) => Err(parse_error(format!(
+                "{origin} contradicts itself about {part}: {problem}; measure it again"
+            ))),
         }
     }
 
@@ -360,7 +364,7 @@ impl Profile {
     }
 }
 
-/// Whether these are one machine, whatever is known of its slowdown.
+/// Whether these are one machine; its slowdown may differ.
 fn same_machine(one: &Option<ProfiledMachine>, other: &Option<ProfiledMachine>) -> bool {
     let of = |machine: &Option<ProfiledMachine>| {
         let ProfiledMachine { name, architecture, cores, .. } = machine.clone()?;
@@ -392,3 +396,26 @@ fn loops_of(info: &GraphInfo) -> Vec<String> {
 
 #[cfg(test)]
 mod tests;
+
+fn io_error(action: &str, path: &Path, error: io::Error) -> Error {
+    let name = path.display();
+    let text = format!(
+        "failed to {action} the profile `{name}`: {error}; check the path and its permissions"
+    );
+    Error::new(ErrorKind::Io, text).at_path(path).caused_by(error)
+}
+
+/// The error of a profile of another graph, with the differences, at most three names each.
+fn other_graph(missing: &[String], unknown: &[String]) -> Error {
+    let some = |names: &[String]| match names.len() {
+        0..=3 => names.join(", "),
+        len => format!("{} and {} more", names[..3].join(", "), len - 3),
+    };
+    let differences = match (missing, unknown) {
+        (missing, []) => format!("it does not have {}", some(missing)),
+        ([], unknown) => format!("the graph does not have {}", some(unknown)),
+        _ => format!("it does not have {}, the graph not {}", some(missing), some(unknown)),
+    };
+    let text = format!("the profile is of another graph: {differences}; measure it with this one");
+    Error::new(ErrorKind::InvalidArgument, text)
+}

@@ -33,14 +33,11 @@ macro_rules! rule_list {
             /// each.
             ///
             /// # Errors
-            /// [`RulesError`](super::RulesError) with line and column.
-            pub fn from_toml(text: &str) -> Result<Self, super::RulesError> {
-                toml::from_str(text).map_err(|error| super::RulesError {
-                    model: $model,
-                    table: concat!("`", $table, "`"),
-                    keys: $keys,
-                    error: Box::new(error),
-                })
+            /// An error with the line and the nearest key.
+            pub fn from_toml(text: &str) -> ringspin_executor::Result<Self> {
+                let way_out = concat!("correct that line; the keys of `", $table, "` are ", $keys);
+                let problem = concat!("failed to read the ", $model);
+                ringspin_modes::toml_text::parse(text, problem, way_out)
             }
         }
 
@@ -61,7 +58,7 @@ macro_rules! rule_list {
         impl From<$list> for ringspin_modes::deterministic::AnyModel<dyn $resolved> {
             /// A list without rules is no model.
             fn from(list: $list) -> Self {
-                if list.rules.is_empty() { Self::default() } else { Self::new(list) }
+                (!list.rules.is_empty()).then(|| std::sync::Arc::new(list) as _)
             }
         }
     };

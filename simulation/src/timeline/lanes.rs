@@ -1,19 +1,17 @@
-//! Which lane each event loop runs on: the plan of the mode, worked out again from what the mode
-//! says, because a worker knows its loops but not the number of its core.
+//! The lane of each event loop: the plan of the mode, worked out again from the mode, because a
+//! worker knows its loops but not the number of its core.
 
 use super::Lane;
-use ringspin_executor::{GraphInfo, LoopId, Table};
+use ringspin_executor::{GraphInfo, LoopId, Result, Table};
 use ringspin_modes::Mode;
-use ringspin_modes::SpinError;
 use ringspin_modes::deterministic::Cores;
-use ringspin_modes::mapping::{CorePlan, Mapping, loop_names};
+use ringspin_modes::mapping::{CorePlan, loop_names};
 use ringspin_modes::plan;
 
 /// The lanes, and the index of the lane of each event loop.
 type Lanes = (Vec<Lane>, Table<LoopId, usize>);
 
-/// The lanes of a graph in `mode`.
-pub(super) fn of(info: &GraphInfo, mode: &Mode) -> Result<Lanes, SpinError> {
+pub(super) fn of(info: &GraphInfo, mode: &Mode) -> Result<Lanes> {
     let one = || (vec![Lane { name: "one core".into(), core: None }], info.loops.map(|_, _| 0));
     match mode {
         Mode::SingleCore => Ok(one()),
@@ -22,8 +20,7 @@ pub(super) fn of(info: &GraphInfo, mode: &Mode) -> Result<Lanes, SpinError> {
             Cores::Unlimited => Ok(one_each(info)),
             Cores::Single => Ok(one()),
             Cores::Mapped(mapping) => {
-                let plans = mapping.resolve(&loop_names(info), &all_of(mapping));
-                let plans = plans.map_err(|error| SpinError::Simulation(error.to_string()))?;
+                let plans = mapping.resolve(&loop_names(info), &mapping.virtual_cores())?;
                 Ok(planned(info, &plans))
             }
         },
@@ -46,11 +43,6 @@ fn planned(info: &GraphInfo, plans: &[CorePlan]) -> Lanes {
         Lane { name, core: Some(core) }
     };
     (plans.iter().map(lane).collect(), lane_of)
-}
-
-/// The cores that a mapping names: virtual ones all exist.
-fn all_of(mapping: &Mapping) -> Vec<usize> {
-    mapping.cores.iter().map(|core| core.id).chain(mapping.default_core).collect()
 }
 
 /// A lane for each loop, in the order in which data flows.

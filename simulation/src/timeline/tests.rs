@@ -1,6 +1,6 @@
 //! Contents of timelines of live and simulated runs, and their JSON and trace formats.
 
-use super::{Parts, Span, Timeline, TimelineError, TimelineRecorder, write_chrome_trace};
+use super::{Parts, Span, Timeline, TimelineRecorder, write_chrome_trace};
 use crate::models::Distribution;
 use crate::models::{DurationRule, Durations};
 use ringspin_executor::{BoxError, QoS};
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
 
-/// A source every 10 ms and a sink, each of which takes what is simulated.
+/// A source every 10 ms and a sink, each with the simulated durations.
 fn run(mode: &Mode, capacity: usize) -> Timeline {
     let mut executor =
         Executor::new(mode.clone()).with_recorders(move |_, _| TimelineRecorder::new(capacity));
@@ -162,12 +162,18 @@ fn contradictory_timelines_are_refused() {
         assert!(read.starts_with(&error.to_string()), "{read}");
         error
     };
-    let unknown = |what, count| TimelineError::Unknown { span: 1, what, index: 99, count };
-    assert_eq!(with(|spans| spans[1].lane = 99), unknown("lane", 1));
-    assert_eq!(with(|spans| spans[1].callback = 99), unknown("callback", 2));
-    let backwards = with(|spans| spans[2].end_ns = 0);
-    assert_eq!(backwards, TimelineError::Backwards { span: 2 });
-    assert_eq!(with(|spans| spans.swap(0, 1)), TimelineError::Unsorted { span: 1 });
+    let text = |change| with(change).to_string();
+    let unknown = text(|spans| spans[1].lane = 99);
+    assert!(
+        unknown.starts_with("span 1 names lane 99, of which there are 1: list it"),
+        "{unknown}"
+    );
+    let unknown = text(|spans| spans[1].callback = 99);
+    assert!(unknown.starts_with("span 1 names callback 99, of which there are 2"), "{unknown}");
+    let backwards = text(|spans| spans[2].end_ns = 0);
+    assert_eq!(backwards, "span 2 ends before it starts; swap its times");
+    let unsorted = text(|spans| spans.swap(0, 1));
+    assert!(unsorted.starts_with("span 1 starts before the one in front of it"), "{unsorted}");
 }
 
 /// Asserts the fields that the trace format requires of each event.

@@ -1,4 +1,4 @@
-//! Certificates: what is in them does not change by itself.
+//! Certificates: their contents do not change by accident.
 
 use super::{PAIR, file, registry};
 use ringspin_executor::{ExternalInput, Graph, Message, QoS, Time};
@@ -21,8 +21,8 @@ delay = { uniform = [\"1 ms\", \"90 ms\"] }
 loss = 0.1
 ";
 
-/// The whole document but for the platform. What is pinned is pinned for ever: another value here
-/// is another format, or another behaviour.
+/// The whole document but for the platform. A pinned value never changes: another value here is
+/// another format, or another behaviour.
 #[test]
 fn the_document_is_the_same_on_every_machine() {
     let mut certificate = certificate(&format!("{TEXT}{PAIR}"));
@@ -120,7 +120,7 @@ fn activity_outside_the_digest_is_listed() {
     assert_eq!(uncontrolled, expected);
 }
 
-/// Parameters and lifecycles publish on topics of their own node, which it may not listen to.
+/// Parameters and lifecycles publish on topics of their node, which it may not listen to.
 #[test]
 fn topics_of_a_node_to_itself_are_not_listed_without_a_subscription() {
     let graph = Graph::new();

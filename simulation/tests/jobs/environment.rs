@@ -1,7 +1,9 @@
 //! Configuration from environment variables, and the watchdog of a process: each in a child.
 
 use super::{PAIR, file, registry};
+use ringspin_modes::exploration::SCHEDULE_VARIABLE;
 use ringspin_modes::{Executor, Mode};
+use ringspin_simulation::Exploration;
 use std::process::{Command, Output};
 use std::time::Duration;
 
@@ -129,4 +131,19 @@ fn the_environment_chooses_the_middleware() {
     assert!(unknown.contains("error: unknown middleware \"dds\"; use `none`"), "{unknown}");
     let ros2 = connected("ros2");
     assert!(ros2.contains("build it with feature `ros2`"), "{ros2}");
+}
+
+#[test]
+fn an_empty_schedule_in_the_environment_is_the_default_order() {
+    if is_child() {
+        let (file, registry) = (file(&format!("for = \"1 s\"\n{PAIR}")), registry());
+        let job = file.job(&registry).unwrap();
+        let explored = job.explore(&Exploration { seeds: 0..3, ..Exploration::default() });
+        println!("{} runs", explored.unwrap().runs);
+        return;
+    }
+    let test = "environment::an_empty_schedule_in_the_environment_is_the_default_order";
+    let output = child(test, &[(SCHEDULE_VARIABLE, "")]);
+    let out = String::from_utf8(output.stdout).unwrap();
+    assert!(out.contains("1 runs"), "{out}");
 }

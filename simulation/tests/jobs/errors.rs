@@ -1,7 +1,9 @@
 //! Errors of job files name the place, the cause and the way out.
 
 use super::{PAIR, file, registry};
-use ringspin_simulation::{Exploration, JobFile, JobFileError, Registry};
+use ringspin_simulation::{Exploration, JobFile, Registry};
+use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 fn refused(text: &str) -> String {
@@ -52,7 +54,32 @@ fn parse_errors_have_line_column_and_the_keys() {
         assert!(message.starts_with("the text is not a job file: TOML parse error"), "{message}");
         assert!(message.contains(&format!("at line {line}, column")), "{text}: {message}");
         assert!(message.contains(expected), "{text}: {message}");
-        assert!(message.ends_with("\ncorrect that line"), "{message}");
+        let way_out = message.lines().last().unwrap();
+        let is_way_out = way_out == "correct that line" || way_out.starts_with("did you mean `");
+        assert!(is_way_out, "{message}");
+        assert_eq!(JobFile::from_toml(text).unwrap_err().line(), Some(line), "{text}");
+    }
+}
+
+#[test]
+fn a_typo_in_a_key_names_file_line_and_nearest_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = folder.path().join("job.toml");
+    for (text, line, nearest) in [
+        ("\nsede = 1", 2, "seed"),
+        ("[[execution]]\nnod = \"/a\"", 2, "node"),
+        ("[[node]]\ntype = \"a\"\nparameter = {}", 3, "parameters"),
+        ("ties = { shuffle = { sed = 1 } }", 1, "seed"),
+        ("failures = \"isolat\"", 1, "isolate"),
+    ] {
+        std::fs::write(&job, text).unwrap();
+        let error = JobFile::load(&job).unwrap_err();
+        assert_eq!((error.path(), error.line()), (Some(&*job), Some(line)), "{error}");
+        let start = format!("{} is not a job file: ", job.display());
+        let end = format!("\ndid you mean `{nearest}`?");
+        let message = error.to_string();
+        assert!(message.starts_with(&start) && message.ends_with(&end), "{message}");
+        assert_eq!(format!("{error:?}"), message);
     }
 }
 
@@ -101,7 +128,8 @@ fn files_that_cannot_be_used_are_named_where_they_are_named() {
     let missing = "failed to read the job file `no/such.toml`: No such file or directory";
     let error = JobFile::load("no/such.toml").unwrap_err();
     assert!(error.to_string().starts_with(missing), "{error}");
-    assert!(matches!(error, JobFileError::Io { .. }));
+    assert_eq!(error.path(), Some(Path::new("no/such.toml")));
+    assert!(error.cause::<io::Error>().is_some());
     let folder = tempfile::tempdir().unwrap();
     let job = folder.path().join("job.toml");
     let csv = folder.path().join("delays.csv");

@@ -4,7 +4,7 @@ use super::{PAIR, file, registry, run};
 use ringspin_executor::{Arguments, QoS, Time};
 use ringspin_modes::{Contention, Cores, Jitter, Mapping, Simulation, TiePolicy};
 use ringspin_simulation::models::{Distribution, DurationRule, Durations, LinkRule, Links};
-use ringspin_simulation::{JobFile, Registry, VerifyError};
+use ringspin_simulation::{JobFile, Registry};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -108,14 +108,17 @@ fn files_are_found_beside_the_job_file() {
     assert_eq!(simulation.cores, Cores::Mapped(Mapping::new().core(5, ["/talker", "/listener"])));
     let delays: Vec<_> = simulation
         .links
-        .get::<Links>()
+        .as_deref()
+        .unwrap()
+        .downcast::<Links>()
         .unwrap()
         .rules
         .iter()
         .map(|rule| rule.delay.clone())
         .collect();
     assert_eq!(delays, [4, 5].map(|ms| Distribution::fixed(ms * MS)), "the later rule wins");
-    let durations = &simulation.durations.get::<Durations>().unwrap().rules;
+    let durations =
+        &simulation.durations.as_deref().unwrap().downcast::<Durations>().unwrap().rules;
     assert_eq!((durations.len(), durations[1].scale), (2, Some(2.0)));
     let report = file.job(&registry()).unwrap().run().unwrap();
     // At 1 s, the fourth message is under way.
@@ -269,8 +272,8 @@ fn job_of_a_file_runs_like_any_job() {
     assert_eq!(*session.state::<u64>("/talker").unwrap(), 0);
     assert_eq!(session.step().unwrap().unwrap().callback, "/talker `timer 100ms`");
     let job = job.check(|_| Err("never good".into()));
-    let Err(VerifyError::Failed { run: 1, reason }) = job.verify(2) else { panic!() };
-    assert!(reason.to_string().contains("never good"), "{reason}");
+    let error = job.verify(2).unwrap_err().to_string();
+    assert!(error.starts_with("run 1 failed: ") && error.contains("never good"), "{error}");
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Chains of hand-computed graphs, and paths that there cannot be.
 
-use ringspin_executor::{BoxError, Context, Graph, LoopId, Message, QoS};
-use ringspin_modes::{
-    ChainError, ChainPath, ChainSamples, Cores, Executor, Mapping, Mode, Simulation, SpinError,
+use ringspin_executor::{
+    BoxError, Context, Graph, Input, Latest, LoopId, Message, QoS, Trigger, Verdict,
 };
+use ringspin_modes::{Chain, ChainSamples, Cores, Executor, Mapping, Mode, Simulation};
 use ringspin_simulation::Job;
 use ringspin_simulation::models::{Distribution, DurationRule, Durations, LinkRule, Links};
 use std::time::Duration;
@@ -30,7 +30,7 @@ fn sensor(graph: &Graph, name: &str, period: u64) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// A node that passes on what it gets.
+/// A node that forwards its messages.
 fn relay(graph: &Graph, name: &str, input: &str) -> Result<(), BoxError> {
     let node = graph.create_node(name, ())?;
     let out = node.create_publisher(name, QoS::keep_last(1))?;
@@ -77,14 +77,14 @@ fn durations() -> Durations {
 fn run(path: &[&str], change: impl FnOnce(&mut Simulation)) -> ChainSamples {
     let job = Job::new(diamond).simulate(|simulation| simulation.durations = durations().into());
     let job = job.simulate(change).run_for(ms(39));
-    let chains = [ChainPath::new("chain", path.iter().copied())];
+    let chains = [Chain::new("chain", path.iter().copied())];
     let report = job.with_chains(chains).run().unwrap();
     report.chains()[0].clone()
 }
 
 fn error(path: &[&str]) -> String {
     let job = Job::new(diamond).run_for(ms(20));
-    job.with_chains([ChainPath::new("c", path.iter().copied())]).run().unwrap_err().to_string()
+    job.with_chains([Chain::new("c", path.iter().copied())]).run().unwrap_err().to_string()
 }
 
 #[test]
@@ -93,7 +93,8 @@ fn a_sample_lasts_from_the_first_release_to_the_last_end() {
     let samples = run(&["/late", "/slow", "/join", "/end"], |_| {});
     assert_eq!(samples.sample_to_start_ns, [6 * MS; 3]);
     assert_eq!(samples.release_to_end_ns, [7 * MS; 3]);
-    assert_eq!((samples.steps_reached, samples.not_kept, samples.given_up), (4, 0, 0));
+    assert_eq!((samples.steps_reached, samples.not_kept), (4, 0));
+    assert_eq!(samples.start_to_end_ns, samples.release_to_end_ns, "the sensor starts when due");
 }
 
 /// A timer that is kept waiting, and a message: each is released before its callback begins.
@@ -110,7 +111,7 @@ fn samples_begin_at_the_release_of_the_first_event() {
         simulation.cores = Cores::Single;
     });
     let paths = [&["/tick", "/end"][..], &["/end"]];
-    let chains = paths.map(|path| ChainPath::new("c", path.iter().copied()));
+    let chains = paths.map(|path| Chain::new("c", path.iter().copied()));
     let report = job.run_for(ms(35)).with_chains(chains).run().unwrap();
     let [whole, last] = report.chains() else { panic!("two chains were asked for") };
     // The hog, which was created first, has the core for 4 ms.
@@ -154,7 +155,7 @@ fn joined_inputs_have_the_newest_start_and_the_release_of_the_last_to_arrive() {
         simulation.cores =
             Cores::Mapped(Mapping::new().core(0, ["hog", "fast"]).core(1, ["late", "join"]));
     });
-    let report = job.run_for(ms(35)).with_chains([ChainPath::new("c", ["/fast|/late", "/join"])]);
+    let report = job.run_for(ms(35)).with_chains([Chain::new("c", ["/fast|/late", "/join"])]);
     let report = report.run().unwrap();
     let chain = &report.chains()[0];
     // Each input ends a sample at the join: the first after the sensor's 1 ms, and 2 ms later; the
@@ -199,11 +200,11 @@ fn delays_losses_and_overtakers_count_as_they_come() {
 fn following_changes_nothing() {
     let job = || Job::new(diamond).simulate(|simulation| simulation.durations = durations().into());
     let plain = job().run_for(ms(50)).run().unwrap();
-    let chains = [ChainPath::new("c", ["/late", "/slow"]), ChainPath::new("d", ["/fast", "/join"])];
+    let chains = [Chain::new("c", ["/late", "/slow"]), Chain::new("d", ["/fast", "/join"])];
     let followed = job().run_for(ms(50)).with_chains(chains).run().unwrap();
     assert_eq!(plain.digest(), followed.digest());
     assert_eq!((plain.chains().len(), followed.chains().len()), (0, 2));
-    let verified = job().run_for(ms(50)).with_chains([ChainPath::new("c", ["/late", "/slow"])]);
+    let verified = job().run_for(ms(50)).with_chains([Chain::new("c", ["/late", "/slow"])]);
     verified.verify(2).unwrap();
 }
 
@@ -224,7 +225,7 @@ fn groups_callbacks_and_services_are_steps() {
     let durations = Durations::new().rule(takes("/server:work", 4)).rule(takes("/caller", 1));
     let job = job.simulate(|simulation| simulation.durations = durations.into()).run_for(ms(25));
     let names = ["/tick timer 10ms", "/caller subscription /tick", "/server:work", "/caller"];
-    let report = job.with_chains([ChainPath::new("call", names)]).run().unwrap();
+    let report = job.with_chains([Chain::new("call", names)]).run().unwrap();
     assert_eq!(report.chains()[0].release_to_end_ns, [6 * MS; 2]);
 }
 
@@ -249,10 +250,67 @@ fn impossible_paths_are_named_with_a_way_out() {
         "chain \"c\" goes from `/end` to `/join`, but nothing is sent there; it has no successor: \
          end the chain there"
     );
-    let chains = [ChainPath::new("c", ["/a"])];
+}
+
+#[test]
+fn replaced_and_synchronized_messages_keep_their_origin() {
+    let job = Job::new(|graph| {
+        sensor(graph, "fast", 10)?;
+        sensor(graph, "late", 10)?;
+        relay(graph, "slow", "late")?;
+        graph.intercept("late", |n: &Message<u64>, _| Verdict::Replace(**n + 100))?;
+        let join = graph.create_node("join", ())?;
+        let out = join.create_publisher("join", QoS::default())?;
+        let input = |topic| Input::<u64>::new(topic, QoS::keep_last(1));
+        let inputs = (input("fast").cached(), input("slow"));
+        join.create_synchronized_subscription(inputs, Latest::new(Trigger::One(1)), {
+            move |_, _, _| out.publish(0u64)
+        })?;
+        relay(graph, "end", "join")
+    });
+    let chain = Chain::new("c", ["/late", "/slow", "/join", "/end"]);
+    let job = job.simulate(|simulation| simulation.durations = durations().into());
+    let report = job.run_for(ms(39)).with_chains([chain]).run().unwrap();
+    assert_eq!(report.chains()[0].release_to_end_ns, [7 * MS; 3]);
+}
+
+/// The middle node publishes twice in each call, and has a timer that publishes, too; the last one
+/// works long enough to make messages wait.
+#[test]
+fn live_samples_are_those_of_the_messages_that_end() {
     for mode in [Mode::SingleCore, Mode::MultiCore(None)] {
-        let mut executor = Executor::new(mode).with_chains(chains.clone());
-        executor.create_node("a", ()).unwrap().create_timer(ms(1), |_, _| {}).unwrap();
-        assert_eq!(executor.freeze(), Err(SpinError::Chain(ChainError::Live)));
+        let chain = Chain::new("c", ["/tick", "/twice subscription /tick", "/end"]);
+        let other = Chain::new("d", ["/twice timer 4ms", "/end"]);
+        let mut executor = Executor::new(mode).with_chains([chain, other]);
+        sensor(executor.graph(), "tick", 3).unwrap();
+        let twice = executor.create_node("twice", ()).unwrap();
+        let out = twice.create_publisher("twice", QoS::keep_last(64)).unwrap();
+        let by_timer = out.clone();
+        let send = move |_: &mut (), n: &Message<u64>, _: &mut Context<'_>| {
+            out.publish(**n).and_then(|()| out.publish(**n))
+        };
+        twice.create_subscription("tick", QoS::keep_last(64), send).unwrap();
+        twice.create_timer(ms(4), move |_, _| by_timer.publish(0u64)).unwrap();
+        let end = executor.create_node("end", 0u64).unwrap();
+        let work = |calls: &mut u64, n: &Message<u64>, cx: &mut Context<'_>| {
+            std::thread::sleep(Duration::from_micros(700));
+            *calls += u64::from(**n > 0);
+            if *calls == 40 {
+                cx.stop();
+            }
+        };
+        end.create_subscription("twice", QoS::keep_last(64), work).unwrap();
+        executor.spin_for(Duration::from_secs(60)).unwrap();
+        let [chain, other] = &executor.chains()[..] else { panic!("two chains were asked for") };
+        assert_eq!((chain.steps_reached, chain.release_to_end_ns.len()), (3, 40));
+        assert!(chain.released_ns.chunks(2).all(|pair| pair[0] == pair[1]), "{chain:?}");
+        let periods = chain.released_ns.windows(3).map(|of| of[2] - of[0]);
+        assert!(periods.step_by(2).all(|period| period > 0 && period % (3 * MS) == 0), "{chain:?}");
+        assert!(chain.start_to_end_ns.iter().all(|&ns| ns >= 700_000), "{chain:?}");
+        let ends = chain.release_to_end_ns.iter().zip(&chain.start_to_end_ns);
+        assert!(ends.clone().all(|(release, start)| release >= start), "{chain:?}");
+        assert!(!other.released_ns.is_empty(), "samples of the timer are those of its chain");
+        let periods = other.released_ns.windows(2).map(|of| of[1] - of[0]);
+        assert!(periods.clone().all(|period| period > 0 && period % (4 * MS) == 0), "{other:?}");
     }
 }

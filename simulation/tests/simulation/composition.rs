@@ -35,7 +35,7 @@ pub(crate) fn takes(node: &str, duration: Duration) -> Durations {
     Durations::new().rule(DurationRule::new(node).duration(Distribution::fixed(duration)))
 }
 
-/// Chooses what comes first in the contract's order.
+/// Chooses the first event in the contract's order.
 struct First;
 
 impl TieBreaker for First {

@@ -1,5 +1,5 @@
-//! Nothing is lost without being counted: whatever the links, the jitter, the order and the queues,
-//! each message that was published is handled, overwritten or lost, and each run comes again.
+//! Each loss is counted: for all links, jitters, orders and queues each published message is
+//! handled, overwritten or lost, and each run can be repeated.
 
 use proptest::prelude::*;
 use proptest::test_runner::{RngSeed, TestRunner};

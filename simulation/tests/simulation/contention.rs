@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use ringspin_executor::{
     BoxError, Completion, Context, Dispatch, Graph, Message, QoS, Recorder, Time,
 };
-use ringspin_modes::{ChainPath, ChainSamples, Contention, Cores, Executor, Mapping, Simulation};
+use ringspin_modes::{Chain, ChainSamples, Contention, Cores, Executor, Mapping, Simulation};
 use ringspin_simulation::Job;
 use ringspin_simulation::models::{Distribution, DurationRule, Durations, LinkRule, Links};
 use std::any::Any;
@@ -66,7 +66,7 @@ pub(super) fn run_sliced(
     slice_us: u64,
     chain: &[&str],
 ) -> Ran {
-    let chain = (!chain.is_empty()).then(|| ChainPath::new("chain", chain.iter().copied()));
+    let chain = (!chain.is_empty()).then(|| Chain::new("chain", chain.iter().copied()));
     let mut executor = Executor::deterministic(simulation)
         .with_chains(chain)
         .with_recorders(|_, _| Spans::default());
@@ -104,7 +104,7 @@ pub(super) fn timers(graph: &Graph, periods_ms: &[u64]) -> Result<(), BoxError> 
     Ok(())
 }
 
-/// A node that passes on what it gets.
+/// A node that forwards its messages.
 fn relay(graph: &Graph, name: &str, input: &str) -> Result<(), BoxError> {
     let node = graph.create_node(name, ())?;
     let out = node.create_publisher(name, QoS::keep_last(1))?;
@@ -186,7 +186,8 @@ fn logical_execution_time_holds_unless_the_moved_end_is_later() {
     let arrival = |logical: u64, other: u64| {
         let rules = [("other", other)];
         let mut simulation = contended(200, &[&["a", "b", "c", "d"], &["other"]], &rules);
-        let mut durations = simulation.durations.get::<Durations>().unwrap().clone();
+        let mut durations =
+            simulation.durations.as_deref().unwrap().downcast::<Durations>().unwrap().clone();
         let logical = Duration::from_millis(logical);
         let rule = DurationRule::new("a").duration(Distribution::fixed(Duration::from_millis(3)));
         durations.rules.push(rule.logical(logical));
@@ -217,7 +218,8 @@ fn logical_execution_time_holds_unless_the_moved_end_is_later() {
 fn calls_that_send_and_quiet_ones_are_slowed_down_by_their_own_duration() {
     let rules = [("b", 1), ("other", 4)];
     let mut simulation = contended(200, &[&["a", "b", "c"], &["other"]], &rules);
-    let mut durations = simulation.durations.get::<Durations>().unwrap().clone();
+    let mut durations =
+        simulation.durations.as_deref().unwrap().downcast::<Durations>().unwrap().clone();
     let fixed = |ms| Distribution::fixed(Duration::from_millis(ms));
     durations.rules.push(DurationRule::new("a").duration(fixed(9)).sending(fixed(2)));
     durations.rules.push(DurationRule::new("c").duration(fixed(1)).sending(fixed(9)));

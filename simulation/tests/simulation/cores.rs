@@ -1,4 +1,4 @@
-//! Virtual cores as a mapping says: what shares one waits, by priority, and what does not goes on.
+//! Virtual cores by a mapping: loops that share a core wait, by priority; others run.
 
 use ringspin_executor::{BoxError, Graph, Message, Node, QoS, Time};
 use ringspin_modes::{Cores, Mapping};
@@ -64,7 +64,7 @@ fn a_mapping_says_who_goes_first_on_a_virtual_core() {
     assert_eq!(order(plain.clone()), [[20, 40, 60].to_vec(), [23, 43].to_vec()]);
     let tuned = plain.clone().dispatch_priority("b", 7);
     assert_eq!(order(tuned), [[25, 45].to_vec(), [20, 40, 60].to_vec()]);
-    // Zero takes away what the node itself asks for: turns, in the order of the graph.
+    // Zero overrides the priority that the node asks for: turns, in the order of the graph.
     let level = plain.dispatch_priority("/a", 0).dispatch_priority("/b", 1);
     assert_eq!(order(level), [[25, 45].to_vec(), [20, 40, 60].to_vec()]);
     let apart = Mapping::new().default_core(0).core(1, ["/b"]).dispatch_priority("b", 7);
@@ -113,7 +113,7 @@ fn later_nodes_run_where_the_mapping_says() {
         names.map(|name| calls(&mut session, name))
     };
     let (none, default) = (Vec::new, Mapping::new().default_core(0).core(2, ["/root"]));
-    // The first node is another one from 45 ms on, whose timers are not due yet.
+    // From 45 ms on the first node is another one; its timers are not due yet.
     assert_eq!(run(default.clone()), [none(), none(), vec![38, 54], vec![30, 50]]);
     let node = default.clone().core(1, ["/first"]);
     assert_eq!(run(node), [none(), none(), vec![34, 54], vec![30, 50]]);
@@ -138,7 +138,7 @@ fn virtual_cores_need_neither_isolation_nor_memory() {
     assert_eq!(calls(&mut session, "/a"), [20, 40, 60]);
 }
 
-/// One node whose two groups have a timer each.
+/// One node with two groups, each with a timer.
 fn two_groups(graph: &Graph) -> Result<(), BoxError> {
     let node = graph.create_node("node", Calls::new())?;
     node.create_timer(20 * MS, |calls, cx| call(calls, cx.now()))?;

@@ -4,13 +4,13 @@
 use ringspin_executor::{BoxError, Delivery, ExternalInput, Graph, Message, Publisher, QoS, Time};
 use ringspin_modes::RunDigest;
 use ringspin_simulation::models::Links;
-use ringspin_simulation::{Difference, Job, Uncontrolled, VerifyError};
+use ringspin_simulation::{Difference, Divergence, Job, Uncontrolled};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
 
-/// A node whose timer publishes these values on a topic without subscriptions.
+/// A node with a timer that publishes these values on a topic without subscriptions.
 fn commands(values: &'static [u32], qos: QoS, digested: bool) -> RunDigest {
     let job = Job::new(|graph| {
         let node = graph.create_node("control", ())?;
@@ -69,8 +69,8 @@ fn verify_finds_a_message_without_a_subscription_that_is_not_in_every_run() {
         Ok(())
     });
     let diverged = job.run_for(MS).verify(2).unwrap_err();
-    let VerifyError::Diverged(divergence) = diverged else { panic!("{diverged}") };
-    assert_eq!((divergence.index, divergence.difference), (0, Difference::Digest));
+    let divergence = diverged.cause::<Divergence>().unwrap();
+    assert_eq!((divergence.index, &divergence.difference), (0, &Difference::Digest));
 }
 
 /// Publishes one number at one millisecond.
@@ -117,7 +117,7 @@ fn messages_of_inputs_after_the_last_dispatch_change_the_digest() {
     );
 }
 
-/// Has `act` called on a thread of its own, by a callback that waits for it.
+/// Has `act` called on a new thread, by a callback that waits for it.
 fn on_a_thread(act: impl FnOnce() + Send) {
     std::thread::scope(|scope| drop(scope.spawn(act)));
 }

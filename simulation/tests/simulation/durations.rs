@@ -1,4 +1,5 @@
-//! Callbacks that take time: what they occupy, what waits, and when their messages leave.
+//! Callbacks that take time: the cores that they occupy, the events that wait, and when messages
+//! leave.
 
 use ringspin_executor::{BoxError, Graph, LoopId, Message, QoS, Time};
 use ringspin_modes::{Cores, Mapping};
@@ -8,7 +9,7 @@ use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
 
-/// When a message was received, in milliseconds, and what it was.
+/// The time at which a message was received, in milliseconds, and the message.
 type Received = Vec<(u64, u32)>;
 
 fn ms(time: Time) -> u64 {
@@ -16,7 +17,7 @@ fn ms(time: Time) -> u64 {
     time.as_nanos() / 1_000_000
 }
 
-/// A source that counts every 10 ms, a worker that passes on what it gets, and a sink.
+/// A source that counts every 10 ms, a worker that forwards its messages, and a sink.
 fn chain(graph: &Graph) -> Result<(), BoxError> {
     let source = graph.create_node("source", 0u32)?;
     let out = source.create_publisher("raw", QoS::default())?;
@@ -216,7 +217,7 @@ fn tie_policies_and_durations_go_together() {
     assert!((0..10).any(|seed| run(seed).digest() != run(0).digest()));
 }
 
-/// A node that sends every other call, and what it sends to.
+/// A node that sends every other call, and its receiver.
 fn every_other(graph: &Graph) -> Result<(), BoxError> {
     let node = graph.create_node("node", 0u32)?;
     let out = node.create_publisher("out", QoS::default())?;

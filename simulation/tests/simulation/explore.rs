@@ -1,9 +1,9 @@
 //! Exploring orders: planted bugs are found, shrunk, and come again.
 
-use ringspin_executor::{BoxError, Context, Graph, Message, QoS, Time};
+use ringspin_executor::{BoxError, Context, Error, ErrorKind, Graph, Message, QoS, Time};
 use ringspin_modes::{Candidate, Cores, Mapping, Schedule, Simulation, TieBreaker, TiePolicy};
 use ringspin_simulation::models::{Distribution, DurationRule, Durations, LinkRule, Links};
-use ringspin_simulation::{Exploration, ExploreError, Job, Order};
+use ringspin_simulation::{Counterexample, Exploration, Job, Order};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
@@ -26,11 +26,8 @@ fn fusion(graph: &Graph) -> Result<(), BoxError> {
     Ok(())
 }
 
-fn found(error: ExploreError) -> ringspin_simulation::Counterexample {
-    match error {
-        ExploreError::Found(found) => *found,
-        other => panic!("{other}"),
-    }
+fn found(error: Error) -> Counterexample {
+    error.cause::<Counterexample>().unwrap_or_else(|| panic!("{error}")).clone()
 }
 
 #[test]
@@ -179,7 +176,7 @@ fn the_jobs_own_jitter_is_explored_and_its_own_tie_breaker_is_not() {
 fn a_failure_in_the_default_order_is_not_explored() {
     let job = Job::new(|_| Ok(())).check(|_| Err("never".into()));
     let error = job.explore(&Exploration::default()).unwrap_err();
-    assert!(matches!(error, ExploreError::Default(_)), "{error}");
+    assert_eq!((error.kind(), error.cause::<Counterexample>()), (ErrorKind::CallbackFailed, None));
     assert!(error.to_string().contains("default order already: a check failed"), "{error}");
 }
 
@@ -204,7 +201,7 @@ fn lossy(simulation: &mut Simulation) {
     simulation.links = Links::new().rule(LinkRule::new("/scan").loss(0.15)).into();
 }
 
-/// Fails if the sum of what it draws in a row is rare.
+/// Fails if the sum of its draws in a row is rare.
 fn unlucky(graph: &Graph) -> Result<(), BoxError> {
     let node = graph.create_node("node", 0u32)?;
     let mut dice = node.create_random("dice")?;
@@ -284,12 +281,13 @@ fn seeds_reach_losses_delays_durations_and_what_nodes_draw() {
                         Ok(_) => return false,
                         Err(error) => {
                             let counterexample = found(error);
-                            let only = Schedule { seed: Some(seed), ..Schedule::default() };
-                            assert_eq!(counterexample.schedule, only, "{counterexample}");
-                            let text = counterexample.to_string();
-                            assert!(text.contains("none is needed"), "{text}");
-                            assert!(text.contains(&format!("SCHEDULE='s{seed}'")), "{text}");
-                            let again = found(job.try_schedule(&only).unwrap_err());
+                            match name {
+                                "loss" => names_messages(&counterexample, "lost for", 3),
+                                "delay" => names_messages(&counterexample, "later for", 1),
+                                _ => names_seed(&counterexample, seed),
+                            }
+                            let again = job.try_schedule(&counterexample.schedule).unwrap_err();
+                            let again = found(again);
                             assert_eq!(again.failure, counterexample.failure);
                         }
                     }
@@ -301,6 +299,26 @@ fn seeds_reach_losses_delays_durations_and_what_nodes_draw() {
         let kept = Exploration { seeds: 0..50, keep_seed: true, ..Exploration::default() };
         job.explore(&kept).unwrap();
     }
+}
+
+/// Asserts that a counterexample has up to `most` messages and no seed, and says what they are.
+fn names_messages(counterexample: &Counterexample, what: &str, most: usize) {
+    let schedule = &counterexample.schedule;
+    assert!(schedule.seed.is_none(), "{counterexample}");
+    assert!((1..=most).contains(&schedule.len()), "{counterexample}");
+    let named = counterexample.explanation.iter().filter(|line| {
+        line.starts_with("message ") && line.contains(" of /") && line.contains(what)
+    });
+    assert_eq!(named.count(), schedule.len(), "{counterexample}");
+}
+
+/// Asserts that a counterexample has the seed only.
+fn names_seed(counterexample: &Counterexample, seed: u64) {
+    let text = counterexample.to_string();
+    let only = Schedule { seed: Some(seed), ..Schedule::default() };
+    assert_eq!(counterexample.schedule, only, "{text}");
+    assert!(text.contains("none is needed"), "{text}");
+    assert!(text.contains(&format!("SCHEDULE='s{seed}'")), "{text}");
 }
 
 /// Changes a job by value.
@@ -380,7 +398,7 @@ fn entries_of_a_schedule_that_cannot_be_applied_are_an_error() {
     ] {
         let schedule: Schedule = stale.parse().unwrap();
         let error = job().try_schedule(&schedule).unwrap_err();
-        assert!(matches!(error, ExploreError::NotApplied(_)), "{stale}: {error}");
+        assert_eq!(error.kind(), ErrorKind::ScheduleNotApplied, "{stale}: {error}");
         let start = format!("failed to apply these entries of the schedule: {stale}; ");
         assert!(error.to_string().starts_with(&start), "{error}");
         let scripted = || job().simulate(|s| s.ties = TiePolicy::Scripted(schedule.clone()));
@@ -388,7 +406,8 @@ fn entries_of_a_schedule_that_cannot_be_applied_are_an_error() {
         assert!(error.starts_with(&start), "{error}");
         let error = scripted().verify(2).unwrap_err().to_string();
         assert!(error.contains(&start), "{error}");
-        // An executor of one's own says so at the end of the run, or when the instant has passed.
+        // An executor outside of a job says so at the end of the run, or when the instant has
+        // passed.
         let mut simulation = scripted().simulation().clone();
         simulation.end = Some(Time::ZERO + 100 * MS);
         let mut executor = ringspin_modes::Executor::deterministic(simulation);
@@ -401,8 +420,14 @@ fn entries_of_a_schedule_that_cannot_be_applied_are_an_error() {
     let both: Schedule = "t0.05:0>1,t900:5>77".parse().unwrap();
     let counterexample = found(job().try_schedule(&both).unwrap_err());
     assert!(counterexample.explanation.contains(&"not applied: t900:5>77".into()));
+    // An event that waits for one that never comes has waited for those before it.
+    let endless: Schedule = "p0.05:2.0>77.0".parse().unwrap();
+    let counterexample = found(job().try_schedule(&endless).unwrap_err());
+    let waited = "at 0.050000000 s: /fusion `subscription /a` only after /fusion `subscription /b`";
+    assert_eq!(counterexample.explanation, [waited, "not applied: p0.05:2.0>77.0"]);
     // All entries that were applied are no error.
     let harmless: Schedule = "t0.05:1>1".parse().unwrap();
     let explored = job().try_schedule(&harmless);
-    assert!(!matches!(explored, Err(ExploreError::NotApplied(_))), "{explored:?}");
+    let kind = explored.as_ref().err().map(ringspin_executor::Error::kind);
+    assert_ne!(kind, Some(ErrorKind::ScheduleNotApplied), "{explored:?}");
 }

@@ -1,7 +1,7 @@
 //! Verifying in fresh processes: planted values that are the same throughout a process are found.
 
-use ringspin_executor::{BoxError, Graph, Message, QoS};
-use ringspin_simulation::{Difference, Divergence, FreshProcess, Job, VerifyError};
+use ringspin_executor::{BoxError, Error, Graph, Message, QoS};
+use ringspin_simulation::{Difference, Divergence, FreshProcess, Job};
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{LazyLock, Mutex};
@@ -34,12 +34,9 @@ fn runner() -> Vec<String> {
     runner.split_whitespace().map(String::from).collect()
 }
 
-fn diverged<T>(result: Result<T, VerifyError>) -> Divergence {
-    match result {
-        Err(VerifyError::Diverged(divergence)) => *divergence,
-        Err(other) => panic!("{other}"),
-        Ok(_) => panic!("no difference was found"),
-    }
+fn diverged<T>(result: Result<T, Error>) -> Divergence {
+    let error = result.err().expect("no difference was found");
+    error.cause::<Divergence>().unwrap_or_else(|| panic!("{error}")).clone()
 }
 
 /// A node that shows `value` from its third call on.

@@ -1,5 +1,5 @@
 //! One job with everything that is drawn or computed (delays, durations, jitter, PCT, floating
-//! point), whose digest is the same on every machine: wherever this test runs, it is compared.
+//! point). Its digest is the same on every machine that runs this test.
 
 use ringspin_executor::{BoxError, Graph, Message, QoS};
 use ringspin_modes::{Jitter, Simulation, TiePolicy};
@@ -100,7 +100,7 @@ fn a_job_of_everything_random_has_one_digest_on_every_machine() {
     assert_eq!((report.dispatches(), &*digest), (2166, "27664d4568b468a25f4c3bfb49ac24e3"));
 }
 
-/// So many nodes that what they touch is fetched ahead, and that time is ordered by a deep heap.
+/// So many nodes that their lines are fetched ahead, and that a deep heap orders time.
 fn ring(graph: &Graph) -> Result<(), BoxError> {
     const NODES: u64 = 600;
     for n in 0..NODES {

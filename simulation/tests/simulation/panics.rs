@@ -5,9 +5,9 @@ use ringspin_executor::{
     BoxError, CallbackId, Context, Delivery, Digest, DigestHasher, Dispatch, ExternalInput,
     FailurePolicy, Graph, GraphInfo, Message, Publisher, QoS, Recorder, Time,
 };
-use ringspin_modes::deterministic::{AnyModel, Execution, Model, ResolvedDurations};
+use ringspin_modes::deterministic::{Execution, Model, ResolvedDurations};
 use ringspin_modes::{Candidate, Executor, Simulation, TieBreaker, TiePolicy};
-use ringspin_simulation::{Exploration, ExploreError, Job};
+use ringspin_simulation::{Counterexample, Exploration, Job};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -24,7 +24,7 @@ impl Drop for Bomb {
     }
 }
 
-/// A panic whose own payload panics.
+/// A panic with a payload that panics when dropped.
 struct Payload;
 
 impl Drop for Payload {
@@ -47,7 +47,7 @@ fn ticking<S: Send + 'static>(graph: &Graph, name: &str, state: S) -> Result<(),
     Ok(())
 }
 
-/// Two nodes whose timers are due together, so that there is something to choose.
+/// Two nodes with timers that are due together, so that there is a choice.
 fn pair(graph: &Graph) -> Result<(), BoxError> {
     ticking(graph, "a", ())?;
     ticking(graph, "b", ())
@@ -204,11 +204,12 @@ impl ResolvedDurations for BadDurations {
 fn model_that_panics_ends_its_run_only() {
     for (resolves, expected) in [(false, "the run panicked: no model"), (true, "no duration")] {
         let job = Job::new(pair).run_for(3 * MS).simulate(|simulation| {
-            simulation.durations = AnyModel::new(BadModel { resolves });
+            simulation.durations = Some(Arc::new(BadModel { resolves }));
         });
         assert!(error(&job).contains(expected), "{}", error(&job));
         let explored = job.explore(&Exploration { seeds: 0..3, ..Exploration::default() });
-        let Err(ExploreError::Default(error)) = explored else { panic!("{explored:?}") };
+        let error = explored.unwrap_err();
+        assert!(error.to_string().starts_with("the job fails in the default order"), "{error}");
         assert!(error.to_string().contains(expected), "{error}");
     }
 }
@@ -329,13 +330,10 @@ fn exploring_finds_the_order_in_which_an_end_condition_panics() {
     job.run().unwrap();
     for threads in [1, 3] {
         let exploration = Exploration { seeds: 0..50, threads, ..Exploration::default() };
-        match job.explore(&exploration) {
-            Err(ExploreError::Found(found)) => {
-                let expected = "the end condition panicked at 0.001000000 s: b was first";
-                assert!(found.failure.contains(expected), "{found}");
-            }
-            other => panic!("{other:?}"),
-        }
+        let error = job.explore(&exploration).unwrap_err();
+        let found = error.cause::<Counterexample>().unwrap();
+        let expected = "the end condition panicked at 0.001000000 s: b was first";
+        assert!(found.failure.contains(expected), "{found}");
     }
 }
 
@@ -454,13 +452,10 @@ fn exploring_finds_the_order_in_which_a_drop_panics() {
     job.run().unwrap();
     for threads in [1, 3] {
         let exploration = Exploration { seeds: 0..50, threads, ..Exploration::default() };
-        match job.explore(&exploration) {
-            Err(ExploreError::Found(found)) => {
-                assert!(found.failure.contains("b was first"), "{found}");
-                assert_eq!(found.schedule.len(), 1);
-            }
-            other => panic!("{other:?}"),
-        }
+        let error = job.explore(&exploration).unwrap_err();
+        let found = error.cause::<Counterexample>().unwrap();
+        assert!(found.failure.contains("b was first"), "{found}");
+        assert_eq!(found.schedule.len(), 1);
     }
     let reverse = Job::new(build).run_for(MS).simulate(|s| s.ties = TiePolicy::Reverse);
     assert!(error(&reverse).contains("dropping the state of /a panicked"), "{}", error(&reverse));

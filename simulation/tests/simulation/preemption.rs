@@ -22,7 +22,7 @@ fn three(periods_ms: [u64; 3]) -> impl Fn(&Graph) -> Result<(), BoxError> {
 #[test]
 fn call_of_higher_priority_preempts_the_running_one() {
     let rules = [("a", 3), ("b", 10)];
-    // `b` has done 2 ms by 22 and 4 ms by 44, and goes on 3 ms later.
+    // `b` has done 2 ms by 22 and 4 ms by 44, and continues 3 ms later.
     let expected = [(1, 20, 33), (0, 22, 25), (1, 40, 53), (0, 44, 47)];
     assert_eq!(run(three([22, 20, 1000]), one_core(&rules), 55), expected);
     // Without its thread, `a` waits for `b`.

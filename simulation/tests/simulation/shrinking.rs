@@ -1,19 +1,16 @@
 //! Shrinking: a failure is shown with the fewest and smallest deviations that are enough.
 
 use crate::explore::half_a_period_apart;
-use ringspin_executor::{BoxError, Graph, Message, QoS};
+use ringspin_executor::{BoxError, Context, Error, Graph, Message, QoS};
 use ringspin_modes::{Schedule, TiePolicy};
-use ringspin_simulation::{Counterexample, Exploration, ExploreError, Job, Order};
+use ringspin_simulation::{Counterexample, Exploration, Job, Order};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
 
-fn found<T>(result: Result<T, ExploreError>) -> Counterexample {
-    match result {
-        Err(ExploreError::Found(found)) => *found,
-        Err(other) => panic!("{other}"),
-        Ok(_) => panic!("no failure was found"),
-    }
+fn found<T>(result: Result<T, Error>) -> Counterexample {
+    let error = result.err().expect("no failure was found");
+    error.cause::<Counterexample>().unwrap_or_else(|| panic!("{error}")).clone()
 }
 
 /// The counterexamples of `count` explorations, which have no seed in common.
@@ -72,14 +69,13 @@ fn judge(graph: &Graph, name: &str, inputs: &[&str], least: u32) -> Result<(), B
     let node = graph.create_node(name, vec![0u32; inputs.len()])?;
     for (n, input) in inputs.iter().enumerate() {
         let name = input.to_string();
-        let hear =
-            move |seen: &mut Vec<u32>, m: &Message<u32>, _: &mut ringspin_executor::Context<'_>| {
-                seen[n] = **m;
-                match n > 0 && **m >= least && seen[n - 1] < **m {
-                    true => Err(format!("{name} {} came too early", **m)),
-                    false => Ok(()),
-                }
-            };
+        let hear = move |seen: &mut Vec<u32>, m: &Message<u32>, _: &mut Context<'_>| {
+            seen[n] = **m;
+            match n > 0 && **m >= least && seen[n - 1] < **m {
+                true => Err(format!("{name} {} came too early", **m)),
+                false => Ok(()),
+            }
+        };
         node.create_subscription(input, QoS::default(), hear)?;
     }
     Ok(())
@@ -130,14 +126,13 @@ fn two_deviations_of_one_instant_or_of_two_are_two() {
         }
         let node = graph.create_node("judge", ([0u32; 4], false))?;
         for (n, input) in ["a_end", "b_end", "c_end", "d_end"].into_iter().enumerate() {
-            let hear = move |state: &mut ([u32; 4], bool),
-                             m: &Message<u32>,
-                             _: &mut ringspin_executor::Context<'_>| {
-                let (seen, both) = state;
-                seen[n] = **m;
-                // At some time, both second ones are there, and neither of the first ones.
-                *both |= *seen == [**m - 1, **m, **m - 1, **m];
-            };
+            let hear =
+                move |state: &mut ([u32; 4], bool), m: &Message<u32>, _: &mut Context<'_>| {
+                    let (seen, both) = state;
+                    seen[n] = **m;
+                    // At some time, both second ones are there, and neither of the first ones.
+                    *both |= *seen == [**m - 1, **m, **m - 1, **m];
+                };
             node.create_subscription(input, QoS::default(), hear)?;
         }
         Ok(())
@@ -212,4 +207,78 @@ fn only_the_same_failure_counts() {
     kinds.sort();
     kinds.dedup();
     assert!(kinds.len() > 2, "{kinds:?}");
+}
+
+/// Sixteen sources and their judge. The check fails if the order of its inputs in one instant, as
+/// numbers, satisfies `is_wrong`.
+fn sixteen(is_wrong: impl Fn(&[usize]) -> bool + Copy + Send + Sync + 'static) -> Job<'static> {
+    let job = Job::new(move |graph| {
+        let node = graph.create_node("judge", (Vec::<usize>::new(), false))?;
+        for n in 0..16 {
+            let topic = format!("in_{n}");
+            source(graph, &format!("source_{n}"), &[&topic])?;
+            node.create_subscription(
+                &topic,
+                QoS::default(),
+                move |(order, wrong): &mut (Vec<usize>, bool), _: &Message<u32>, _| {
+                    order.push(n);
+                    if order.len() == 16 {
+                        *wrong |= is_wrong(&std::mem::take(order));
+                    }
+                },
+            )?;
+        }
+        Ok(())
+    });
+    let job = job.check(|session| match session.state::<(Vec<usize>, bool)>("/judge")?.1 {
+        true => Err("the order is wrong".into()),
+        false => Ok(()),
+    });
+    job.run_for(20 * MS)
+}
+
+fn before(order: &[usize], first: usize, second: usize) -> bool {
+    order.iter().position(|of| *of == first) < order.iter().position(|of| *of == second)
+}
+
+#[test]
+fn of_sixteen_inputs_two_deviations_are_enough() {
+    let swapped = sixteen(|order| before(order, 9, 3) && before(order, 7, 5));
+    let last = sixteen(|order| order[14..].contains(&3) && order[14..].contains(&7));
+    let first = sixteen(|order| order[..2].contains(&15) && order[..2].contains(&11));
+    for job in [swapped, last, first] {
+        for counterexample in shrinks(&job, Order::Shuffle, 3) {
+            assert_eq!(counterexample.schedule.len(), 2, "{counterexample}");
+            let again = found(job.try_schedule(&counterexample.schedule));
+            assert_eq!(again.explanation, counterexample.explanation);
+        }
+    }
+}
+
+#[test]
+fn explanations_name_the_callbacks_that_matter() {
+    let swapped = "/judge `subscription /in_3` only after /judge `subscription /in_9`";
+    let first = "/source_15 `timer 10ms` before /source_0 `timer 10ms` and 14 others";
+    // Each order at a relay explains the failure of the node behind it, which is named.
+    let relayed = Job::new(|graph| {
+        let relay = graph.create_node("relay", ())?;
+        for name in ["a", "b"] {
+            source(graph, name, &[name])?;
+            let out = relay.create_publisher(&format!("{name}_end"), QoS::default())?;
+            let hear = move |_: &mut (), m: &Message<u32>, _: &mut Context<'_>| out.publish(**m);
+            relay.create_subscription(name, QoS::default(), hear)?;
+        }
+        judge(graph, "judge", &["a_end", "b_end"], 1)
+    });
+    let behind = "/judge `subscription /a_end` only after /judge `subscription /b_end`";
+    for (job, expected) in [
+        (sixteen(|order| before(order, 9, 3)), swapped),
+        (sixteen(|order| order[0] == 15), first),
+        (relayed.run_for(50 * MS), behind),
+    ] {
+        for found in shrinks(&job, Order::Shuffle, 4) {
+            let [line] = &found.explanation[..] else { panic!("{found}") };
+            assert!(line.ends_with(expected), "{found}");
+        }
+    }
 }

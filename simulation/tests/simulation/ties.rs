@@ -88,7 +88,7 @@ fn every_policy_gives_the_same_order_again_and_seeds_give_others() {
     }
     digests.sort_by_key(|digest| digest.0);
     digests.dedup();
-    assert_eq!(digests.len(), 10, "each policy and seed has an order of its own");
+    assert_eq!(digests.len(), 10, "each policy and seed has a different order");
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn orders_on_virtual_cores_start_from_the_default_and_come_again() {
         }
         digests.sort_by_key(|digest| digest.0);
         digests.dedup();
-        assert_eq!(digests.len(), 9, "each policy and seed has an order of its own");
+        assert_eq!(digests.len(), 9, "each policy and seed has a different order");
     }
 }
 
@@ -269,4 +269,50 @@ fn an_event_that_has_waited_for_its_virtual_core_goes_before_lower_priorities() 
     let at_once = all(Duration::ZERO);
     assert!(at_once > 50, "in one instant either can be first: {at_once}");
     assert_eq!(all(MS / 2), 0, "both have waited when the core is free");
+}
+
+/// A loop that is busy for 3 ms with each event, and gets more events than it can handle.
+fn overloaded(graph: &Graph) -> Result<(), BoxError> {
+    let source = graph.create_node("source", 0u32)?;
+    let [x, y] = ["x", "y"].map(|topic| source.create_publisher::<u32>(topic, QoS::default()));
+    let (x, y) = (x?, y?);
+    source.create_timer(MS, move |n, _| {
+        *n += 1;
+        match *n {
+            1 => x.publish(1),
+            2 => x.publish(2).and_then(|()| x.publish(2)).and_then(|()| y.publish(2)),
+            3 => y.publish(3),
+            _ => Ok(()),
+        }
+    })?;
+    let slow = graph.create_node("slow", Vec::<(u64, String)>::new())?;
+    for topic in ["x", "y"] {
+        slow.create_subscription(topic, QoS::keep_last(5), move |log, m: &Message<u32>, cx| {
+            log.push((cx.now().as_nanos() / 1_000_000, format!("{topic}{}", **m)));
+        })?;
+    }
+    for due in [2, 4] {
+        slow.create_one_shot_timer(MS * due, move |log, cx| {
+            log.push((cx.now().as_nanos() / 1_000_000, format!("timer{due}")));
+        })?;
+    }
+    Ok(())
+}
+
+#[test]
+fn reverse_order_in_a_busy_loop_is_by_instant_and_then_from_the_newest_event() {
+    let job = Job::new(overloaded).simulate(|simulation| {
+        simulation.ties = TiePolicy::Reverse;
+        let rule = DurationRule::new("/slow").duration(Distribution::fixed(3 * MS));
+        simulation.durations = Durations::new().rule(rule).into();
+    });
+    let mut session = job.start().unwrap();
+    session.run_for(30 * MS).unwrap();
+    let log = session.state::<Vec<(u64, String)>>("/slow").unwrap().clone();
+    let log: Vec<_> = log.iter().map(|(ms, event)| (*ms, &**event)).collect();
+    // The timer of 2 ms expires first, and waits; then come the messages of that instant. The timer
+    // of 4 ms is due when the loop becomes free, but older events wait there.
+    let expected =
+        [(1, "x1"), (4, "y2"), (7, "x2"), (10, "x2"), (13, "timer2"), (16, "y3"), (19, "timer4")];
+    assert_eq!(log, expected);
 }

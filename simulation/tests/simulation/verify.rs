@@ -1,19 +1,16 @@
-//! Verifying: what is not deterministic is found, and named.
+//! Verifying: causes of differences are found, and named.
 
-use ringspin_executor::{Context, Message, QoS};
-use ringspin_simulation::{Difference, Divergence, Job, VerifyError};
+use ringspin_executor::{Context, Error, Message, QoS};
+use ringspin_simulation::{Difference, Divergence, Job};
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
 const MS: Duration = Duration::from_millis(1);
 
-fn diverged<T>(result: Result<T, VerifyError>) -> Divergence {
-    match result {
-        Err(VerifyError::Diverged(divergence)) => *divergence,
-        Err(other) => panic!("{other}"),
-        Ok(_) => panic!("no difference was found"),
-    }
+fn diverged<T>(result: Result<T, Error>) -> Divergence {
+    let error = result.err().expect("no difference was found");
+    error.cause::<Divergence>().unwrap_or_else(|| panic!("{error}")).clone()
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::path::Path;
 /// The definitions of the common packages and of the packages of the tests.
 pub(crate) fn definitions() -> Definitions {
     let mut definitions = common_definitions().clone();
-    for package in ["test_msgs", "my_msgs"] {
+    for package in ["test_msgs", "my_msgs", "type"] {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("test_msgs").join(package);
         for kind in [InterfaceKind::Message, InterfaceKind::Service, InterfaceKind::Action] {
             for file in std::fs::read_dir(root.join(kind.folder())).into_iter().flatten() {

@@ -16,10 +16,16 @@ fn an_accepted_cancellation_is_completed_and_a_second_one_comes_too_late() {
             let callbacks = seen.callbacks("goal").on_feedback(move |_, n, _| {
                 if std::mem::take(&mut is_first) {
                     let unknown = GoalId([7; 16]);
-                    again.cancel_goal(unknown, cancels.cancel("unknown")).unwrap();
-                    again.cancel_goal(n.goal_id(), cancels.cancel("first")).unwrap();
-                    again.cancel_goal(n.goal_id(), cancels.cancel("second")).unwrap();
-                    again.cancel_all(cancels.cancel("all")).unwrap();
+                    again
+                        .cancel(CancelGoalRequest::goal(unknown), cancels.cancel("unknown"))
+                        .unwrap();
+                    again
+                        .cancel(CancelGoalRequest::goal(n.goal_id()), cancels.cancel("first"))
+                        .unwrap();
+                    again
+                        .cancel(CancelGoalRequest::goal(n.goal_id()), cancels.cancel("second"))
+                        .unwrap();
+                    again.cancel(CancelGoalRequest::all(), cancels.cancel("all")).unwrap();
                 }
             });
             client.send_goal(FAR, callbacks).unwrap();
@@ -73,8 +79,8 @@ fn a_rejected_cancellation_leaves_the_goal_alone() {
         let seen = watch.clone();
         node.create_one_shot_timer(MS, move |_, _| {
             let id = client.send_goal(5, seen.callbacks("goal")).unwrap();
-            client.cancel_goal(id, seen.cancel("cancel")).unwrap();
-            client.cancel_all(seen.cancel("cancel")).unwrap();
+            client.cancel(CancelGoalRequest::goal(id), seen.cancel("cancel")).unwrap();
+            client.cancel(CancelGoalRequest::all(), seen.cancel("cancel")).unwrap();
         })
         .unwrap();
         executor.spin().unwrap();
@@ -109,7 +115,7 @@ fn cancellation_by_time_takes_what_was_accepted_until_then() {
                     let request = CancelGoalRequest { goal_info: GoalInfo { goal_id, stamp } };
                     client.cancel(request, seen.cancel("cancel")).unwrap();
                 } else {
-                    client.cancel_before(stamp, seen.cancel("cancel")).unwrap();
+                    client.cancel(CancelGoalRequest::before(stamp), seen.cancel("cancel")).unwrap();
                 }
             })?;
             Ok(())

@@ -21,8 +21,8 @@ fn goals_of_a_node_that_fails_are_aborted_wherever_their_handles_are() {
         let seen = watch.of("goal");
         let aborted = seen.iter().filter(|seen| **seen == Ended(GoalStatus::Aborted, 0)).count();
         let is_lost = |seen: &&Seen| {
-            let gone = [CallError::ServiceStopped, CallError::Unanswered].map(RequestError::from);
-            matches!(seen, Seen::Failed(e) | Refused(SendGoalError::Request(e)) if gone.contains(e))
+            let gone = [CallError::ServiceStopped, CallError::Unanswered];
+            matches!(seen, Seen::Failed(e) | Refused(SendGoalError::Call(e)) if gone.contains(e))
         };
         let lost = seen.iter().filter(is_lost).count();
         // The requests for the results of three goals were answered, or came too late; the fourth
@@ -76,7 +76,7 @@ fn a_server_that_fails_to_decide_does_not_leave_the_client_waiting() {
         .unwrap();
         let watch = sending(executor.graph(), &[1]);
         executor.spin().unwrap();
-        assert_eq!(watch.of("goal"), [Refused(RequestError::from(CallError::Unanswered).into())]);
+        assert_eq!(watch.of("goal"), [Refused(CallError::Unanswered.into())]);
     });
 }
 
@@ -93,13 +93,13 @@ fn refused_goals_are_returned() {
             result.map_err(|refused| (*refused.request, refused.reason)).unwrap_err()
         };
         let early = client.send_goal(3, GoalCallbacks::new());
-        assert_eq!(refused(early), (3, CallRefusal::NotFrozen));
+        assert_eq!(refused(early), (3, CallError::NotFrozen));
         let watch = Watch::new(3);
         let seen = watch.clone();
         node.create_one_shot_timer(MS, move |_, _| {
             assert!(!unserved.server_is_ready());
             let nowhere = unserved.send_goal(1, GoalCallbacks::new());
-            assert_eq!(refused(nowhere), (1, CallRefusal::NoService));
+            assert_eq!(refused(nowhere), (1, CallError::NoService));
             client.send_goal(3, seen.callbacks("first")).unwrap();
             // When the first one is at its end, its place is free.
             let (again, after) = (client.clone(), seen.clone());
@@ -109,7 +109,7 @@ fn refused_goals_are_returned() {
             });
             client.send_goal(2, second).unwrap();
             let third = client.send_goal(5, GoalCallbacks::new());
-            assert_eq!(refused(third), (5, CallRefusal::TooManyCalls));
+            assert_eq!(refused(third), (5, CallError::TooManyCalls));
         })
         .unwrap();
         executor.spin().unwrap();

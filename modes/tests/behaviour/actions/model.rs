@@ -39,7 +39,7 @@ enum Led {
 /// The expected course of a goal: the result of each step, the feedback, and the end.
 type Story = (Vec<Led>, Vec<u32>, (GoalStatus, u32));
 
-/// The plain model: a table of legal steps, and what a client hears.
+/// The plain model: a table of legal steps, and the answers to a client.
 fn model(deferred: bool, steps: &[Step]) -> Story {
     use GoalStatus as S;
     let mut status = if deferred { S::Accepted } else { S::Executing };
@@ -151,11 +151,14 @@ fn reality(deferred: bool, steps: &[Step]) -> Story {
             let (client, seen, id) = (client.clone(), led.clone(), id.clone());
             node.create_one_shot_timer(n as u32 * 10 * MS + MS, move |_, _| {
                 let seen = seen.clone();
-                let asked = client.cancel_goal(*id.lock().unwrap(), move |_, reply, _| {
-                    let reply = reply.unwrap();
-                    let led = Led::Answer(reply.return_code, reply.goals_canceling.len());
-                    seen.lock().unwrap().push((n, led));
-                });
+                let asked = client.cancel(
+                    CancelGoalRequest::goal(*id.lock().unwrap()),
+                    move |_, reply, _| {
+                        let reply = reply.unwrap();
+                        let led = Led::Answer(reply.return_code, reply.goals_canceling.len());
+                        seen.lock().unwrap().push((n, led));
+                    },
+                );
                 asked.unwrap();
             })?;
         }

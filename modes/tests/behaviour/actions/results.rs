@@ -26,7 +26,7 @@ fn every_change_of_status_is_published() {
         node.create_one_shot_timer(MS / 2, move |_, _| {
             client.send_goal(2, GoalCallbacks::new()).unwrap();
             let id = client.send_goal(FAR, GoalCallbacks::new()).unwrap();
-            client.cancel_goal(id, |_, _, _| ()).unwrap();
+            client.cancel(CancelGoalRequest::goal(id), |_, _, _| ()).unwrap();
             client.send_goal(3, GoalCallbacks::new()).unwrap();
         })?;
         Ok(())
@@ -114,8 +114,37 @@ fn a_result_that_does_not_come_in_time_is_given_up_and_ignored_later() {
     assert_eq!(watch.of("in time"), counted_to(4));
     let mut late = counted_to(8);
     late.truncate(1 + 5); // accepted, and feedback until 5.5 ms
-    late.push(Seen::Failed(CallError::TimedOut.into()));
+    late.push(Seen::Failed(CallError::TimedOut));
     assert_eq!(watch.of("late"), late);
+}
+
+#[test]
+fn feedback_that_is_never_read_displaces_none_of_other_clients() {
+    let watch = Watch::new(usize::MAX);
+    let seen = watch.clone();
+    let job = Job::new(move |graph| {
+        counting(graph, Default::default(), CancelResponse::Accept)?;
+        let idle = graph.create_node("idle", ())?;
+        let unread = client_of(&idle);
+        idle.spawn("unread", async move {
+            let mut goals = Vec::new();
+            for n in 0..32 {
+                goals.push(unread.send_goal_async(12).await?);
+                if n % 8 == 7 {
+                    goals[n].result().await?;
+                }
+            }
+            std::future::pending::<Result<(), SendGoalError>>().await
+        })?;
+        let (node, client) = client(graph);
+        let seen = seen.clone();
+        node.create_one_shot_timer(100 * MS, move |_, _| {
+            client.send_goal(40, seen.callbacks("read")).unwrap();
+        })?;
+        Ok(())
+    });
+    job.run_for(200 * MS).run().unwrap();
+    assert_eq!(watch.of("read"), counted_to(40));
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn awaiting_a_goal_of_a_node_that_fails_returns_an_error() {
         let (node, client) = client(graph);
         let waiting = graph.create_node("waiting", ()).unwrap();
         waiting.set_failure_policy(FailurePolicy::StopAll).unwrap();
-        let seen: Log<RequestError> = log();
+        let seen: Log<CallError> = log();
         let ended = seen.clone();
         let fail = node.create_guard_condition("fail", |_, _| panic!("on purpose")).unwrap();
         waiting
@@ -68,12 +68,41 @@ fn awaiting_a_goal_of_a_node_that_fails_returns_an_error() {
                 let error = goal.result().await.unwrap_err();
                 ended.lock().unwrap().push(error);
                 let late = client.send_goal_async(FAR).await.unwrap_err();
-                assert_eq!(late, SendGoalError::Request(CallError::ClientStopped.into()));
+                assert_eq!(late, SendGoalError::Call(CallError::ClientStopped));
                 state.with(|_, cx| cx.stop()).await;
                 Ok::<(), SendGoalError>(())
             })
             .unwrap();
         executor.spin().unwrap();
-        assert_eq!(entries(&seen), [CallError::ClientStopped.into()]);
+        assert_eq!(entries(&seen), [CallError::ClientStopped]);
+    });
+}
+
+#[test]
+fn awaiting_a_refused_goal_returns_the_reason() {
+    in_every_mode(|mut executor| {
+        let graph = executor.graph();
+        counting(graph, Default::default(), CancelResponse::Accept).unwrap();
+        let node = graph.create_node("client", ()).unwrap();
+        let options = ActionClientOptions { goals_max: 1, ..Default::default() };
+        let client = node.create_action_client::<Count>("count", options).unwrap();
+        let unserved = node.create_action_client::<Count>("unserved", options).unwrap();
+        let early = client.send_goal_async(3);
+        let seen: Log<SendGoalError> = log();
+        let refused = seen.clone();
+        node.spawn_with_state("goals", |state| async move {
+            let accepted = client.send_goal_async(FAR);
+            for goal in [early, unserved.send_goal_async(1), client.send_goal_async(5)] {
+                let reason = goal.await.unwrap_err();
+                refused.lock().unwrap().push(reason);
+            }
+            accepted.await?;
+            state.with(|_, cx| cx.stop()).await;
+            Ok::<(), SendGoalError>(())
+        })
+        .unwrap();
+        executor.spin().unwrap();
+        let reasons = [CallError::NotFrozen, CallError::NoService, CallError::TooManyCalls];
+        assert_eq!(entries(&seen), reasons.map(SendGoalError::Call));
     });
 }

@@ -4,8 +4,8 @@ use super::fake_middleware::{FakeMiddleware, Fault, Private};
 use super::{MS, connect, in_every_way, on_all_cores, spin_on, stop_when};
 use crate::{Log, StopOnPanic, entries, log, spawn_beside};
 use ringspin_executor::{
-    CallAndWaitError, CallError, CallRefusal, Client, Context, Node, QoS, RemoteClient, RemoteNode,
-    RemoteNotifier, RemoteServer, RequestError, Responder, ServiceTypes, TypeName,
+    CallError, Client, Context, Node, QoS, RemoteClient, RemoteNode, RemoteNotifier, RemoteServer,
+    Responder, ServiceTypes, TypeName,
 };
 use ringspin_modes::Executor;
 use std::sync::Arc;
@@ -13,14 +13,6 @@ use std::thread;
 use std::time::Duration;
 
 type Answer = Result<u64, CallError>;
-
-/// The end of an awaited call, which was not refused.
-fn ended(error: RequestError) -> CallError {
-    match error {
-        RequestError::Call(error) => error,
-        refused => panic!("{refused}"),
-    }
-}
 
 fn numbers() -> ServiceTypes {
     ServiceTypes { request: TypeName::of::<u64>(), response: TypeName::of::<u64>() }
@@ -62,7 +54,7 @@ fn answers(client: &dyn RemoteClient) -> Vec<(i64, u64)> {
     .collect()
 }
 
-/// The numbers of all calls with a response so far, whatever lies between them.
+/// The numbers of all calls with a response so far.
 fn all_answers(client: &dyn RemoteClient) -> Vec<i64> {
     let (mut response, mut numbers, mut empty) = (None::<u64>, Vec::new(), 0);
     while empty < 10_000 {
@@ -74,7 +66,7 @@ fn all_answers(client: &dyn RemoteClient) -> Vec<i64> {
     numbers
 }
 
-/// A node that calls `service`, and what its calls end with.
+/// A node that calls `service`, and the outcomes of its calls.
 type Caller = (Node<Log<Answer>>, Client<Log<Answer>, u64, u64>, Log<Answer>);
 
 fn calling(executor: &Executor, depth: usize) -> Caller {
@@ -85,7 +77,7 @@ fn calling(executor: &Executor, depth: usize) -> Caller {
 }
 
 /// Calls with `number`; its end goes to the log.
-fn call(client: &Client<Log<Answer>, u64, u64>, number: u64) -> Result<(), CallRefusal> {
+fn call(client: &Client<Log<Answer>, u64, u64>, number: u64) -> Result<(), CallError> {
     let called = client.call(number, |ends, reply, _| {
         ends.lock().unwrap().push(reply.map(|reply| *reply));
     });
@@ -171,6 +163,24 @@ fn clients_of_one_service_get_all_of_their_own_responses() {
 }
 
 #[test]
+fn calls_continue_after_the_last_handle_of_their_client_is_dropped() {
+    in_every_way(|mut executor, fake| {
+        connect(&executor, fake.another());
+        let (_node, client, ends) = calling(&executor, 3);
+        let mut outside = server(&fake, "/double");
+        executor.freeze().unwrap();
+        (0..3).for_each(|n| call(&client, n).unwrap());
+        drop(client);
+        spin_on(&mut executor, &fake);
+        assert_eq!(answer_all(&mut *outside), [0, 1, 2]);
+        spin_on(&mut executor, &fake);
+        let mut ended: Vec<u64> = entries(&ends).into_iter().map(Result::unwrap).collect();
+        ended.sort_unstable();
+        assert_eq!(ended, [0, 2, 4]);
+    });
+}
+
+#[test]
 fn a_server_in_the_process_is_preferred() {
     in_every_way(|mut executor, fake| {
         connect(&executor, fake.another());
@@ -178,7 +188,7 @@ fn a_server_in_the_process_is_preferred() {
         let node = executor.create_node("server", ()).unwrap();
         node.create_service("double", QoS::services(), |_, n: &u64, _| 2 * n + 1).unwrap();
         let mut outside = server(&fake, "/double");
-        assert_eq!(call(&client, 0), Err(CallRefusal::NotFrozen));
+        assert_eq!(call(&client, 0), Err(CallError::NotFrozen));
         executor.freeze().unwrap();
         (1..4).for_each(|n| call(&client, n).unwrap());
         // Requests from outside are served, too.
@@ -231,18 +241,18 @@ fn calls_without_a_service_in_the_process_leave_it() {
         connect(&executor, fake.another());
         let (_node, client, ends) = calling(&executor, 3);
         assert!(!client.service_is_ready());
-        assert_eq!(call(&client, 0), Err(CallRefusal::NotFrozen));
+        assert_eq!(call(&client, 0), Err(CallError::NotFrozen));
         executor.freeze().unwrap();
-        assert_eq!(call(&client, 0), Err(CallRefusal::NoService));
+        assert_eq!(call(&client, 0), Err(CallError::NoService));
         let mut outside = server(&fake, "/double");
         assert!(client.service_is_ready());
         fake.fail(Fault::Send, 1);
-        assert_eq!(call(&client, 0), Err(CallRefusal::Unsent));
+        assert_eq!(call(&client, 0), Err(CallError::Unsent));
         for round in 0..3 {
             (1..4).for_each(|n| call(&client, 10 * round + n).unwrap());
-            assert_eq!(call(&client, 0), Err(CallRefusal::TooManyCalls));
+            assert_eq!(call(&client, 0), Err(CallError::TooManyCalls));
             fake.flush();
-            // From another thread.
+            // Another thread calls.
             let answered =
                 thread::scope(|scope| scope.spawn(|| answer_all(&mut *outside)).join().unwrap());
             assert_eq!(answered, [1, 2, 3].map(|n| 10 * round + n));
@@ -265,7 +275,7 @@ fn timeout_frees_the_slot_and_a_late_response_is_ignored() {
         let mut outside = server(&fake, "/double");
         executor.freeze().unwrap();
         (1..3).for_each(|n| call(&client, n).unwrap());
-        assert_eq!(call(&client, 3), Err(CallRefusal::TooManyCalls));
+        assert_eq!(call(&client, 3), Err(CallError::TooManyCalls));
         executor.spin().unwrap();
         assert_eq!(entries(&ends), [Err(CallError::TimedOut); 2]);
         // The same slots, while the answers to the first calls are under way.
@@ -287,14 +297,14 @@ fn calls_end_when_all_servers_that_could_answer_are_gone() {
         let asking = client.clone();
         node.spawn("ask", async move {
             let end = asking.call_async(1).await.map(|reply| *reply);
-            seen.lock().unwrap().push(end.map_err(ended));
+            seen.lock().unwrap().push(end);
         })
         .unwrap();
         let mut first = server(&fake, "/double");
         executor.freeze().unwrap();
         spin_on(&mut executor, &fake);
         (2..11).for_each(|n| call(&client, n).unwrap());
-        assert_eq!(call(&client, 0), Err(CallRefusal::TooManyCalls));
+        assert_eq!(call(&client, 0), Err(CallError::TooManyCalls));
         fake.flush();
         // One was answered before the crash, of which the loop learns in the same moment.
         let mut request: Option<u64> = None;
@@ -305,7 +315,7 @@ fn calls_end_when_all_servers_that_could_answer_are_gone() {
         ended.sort_by_key(Result::is_err);
         assert_eq!(ended[0], Ok(2));
         assert_eq!(ended[1..], [Err(CallError::ServerLost); 9]);
-        assert_eq!(call(&client, 0), Err(CallRefusal::NoService));
+        assert_eq!(call(&client, 0), Err(CallError::NoService));
         // Another server answers, though the first one is reported as gone once more.
         for round in 1..4 {
             let mut next = server(&fake, "/double");
@@ -367,8 +377,8 @@ fn a_thread_that_waits_learns_that_the_server_is_gone() {
         });
         executor.spin().unwrap();
         crashing.join().unwrap();
-        let mut expected = [Err(CallRefusal::NoService.into()); 5];
-        expected[0] = Err(CallAndWaitError::Call(CallError::ServerLost));
+        let mut expected = [Err(CallError::NoService); 5];
+        expected[0] = Err(CallError::ServerLost);
         assert_eq!(calling.join().unwrap(), expected);
     });
 }
@@ -382,13 +392,39 @@ fn a_thread_that_does_not_wait_any_longer_frees_its_slot() {
         executor.freeze().unwrap();
         for n in 0..6 {
             let end = client.call_and_wait(n, Duration::ZERO).map(|reply| *reply);
-            assert_eq!(end.unwrap_err(), CallError::TimedOut.into());
+            assert_eq!(end.unwrap_err(), CallError::TimedOut);
         }
         (6..8).for_each(|n| call(&client, n).unwrap());
         fake.flush();
         assert_eq!(answer_all(&mut *outside), (0..8).collect::<Vec<_>>());
         spin_on(&mut executor, &fake);
         assert_eq!(entries(&ends), [Ok(12), Ok(14)]);
+    });
+}
+
+#[test]
+fn destroyed_client_leaves_the_middleware() {
+    in_every_way(|mut executor, fake| {
+        connect(&executor, fake.another());
+        executor.freeze().unwrap();
+        let mut outside = server(&fake, "/double");
+        for has_call in [false, true] {
+            let (node, client, ends) = calling(&executor, 2);
+            spin_on(&mut executor, &fake);
+            if has_call {
+                call(&client, 1).unwrap();
+                fake.flush();
+                assert_eq!(answer_all(&mut *outside), [1]);
+                spin_on(&mut executor, &fake);
+                assert_eq!(entries(&ends), [Ok(2)]);
+            }
+            assert_eq!(fake.clients("/double"), 1);
+            drop(client);
+            node.destroy();
+            drop(node);
+            spin_on(&mut executor, &fake);
+            assert_eq!(fake.clients("/double"), 0);
+        }
     });
 }
 
@@ -401,7 +437,7 @@ fn a_task_awaits_responses_from_outside() {
         node.spawn("ask", async move {
             for n in 1..4 {
                 let end = client.call_async(n).await.map(|reply| *reply);
-                seen.lock().unwrap().push(end.map_err(ended));
+                seen.lock().unwrap().push(end);
             }
         })
         .unwrap();
@@ -447,7 +483,7 @@ fn publishing_only_nothing_is_called_or_served_outside() {
         node.create_service("triple", QoS::services(), |_, n: &u64, _| 3 * n).unwrap();
         executor.freeze().unwrap();
         assert!(!client.service_is_ready());
-        assert_eq!(call(&client, 1), Err(CallRefusal::NoService));
+        assert_eq!(call(&client, 1), Err(CallError::NoService));
         assert!(!caller(&fake, "/triple").is_available());
         assert_eq!(entries(&ends), []);
     });

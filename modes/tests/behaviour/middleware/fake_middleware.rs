@@ -1,15 +1,15 @@
-//! A middleware without a network: a bus in memory, to which several executors are connected as if
-//! each were a process of its own.
+//! A middleware without a network: a bus in memory, which connects several executors as if each
+//! were a separate process.
 
 mod gauges;
 mod services;
 
 use gauges::{Gauge, Gauges};
 use ringspin_executor::{
-    BoxError, Durability, History, MessageTimes, Middleware, ParameterValue, QoS, RemoteClient,
-    RemoteEvent, RemoteEventKind, RemoteEvents, RemoteNode, RemoteNotifier, RemotePublisher,
-    RemoteResponder, RemoteServer, RemoteStatus, RemoteSubscription, RosClock, Sent, ServiceTypes,
-    Time, TypeName,
+    BoxError, Durability, History, MessageTimes, Middleware, ParameterEventKind, ParameterValue,
+    QoS, RemoteClient, RemoteEvent, RemoteEventKind, RemoteEvents, RemoteNode, RemoteNotifier,
+    RemotePublisher, RemoteResponder, RemoteServer, RemoteStatus, RemoteSubscription, RosClock,
+    Sent, ServiceTypes, Time, TypeName,
 };
 use services::{Asker, Desk, Line};
 use std::any::Any;
@@ -101,6 +101,8 @@ struct Inbox<T> {
     bypassed: bool,
     depth: Option<usize>,
     queue: Arc<Mutex<VecDeque<T>>>,
+    /// Messages that were sent and cannot be taken.
+    skipped: Arc<Mutex<u64>>,
     remote_notifier: RemoteNotifier,
 }
 
@@ -108,7 +110,14 @@ impl<T> Inbox<T> {
     fn new(fake: &FakeMiddleware, qos: &QoS, remote_notifier: RemoteNotifier) -> Self {
         let FakeMiddleware { process, bypassed, .. } = *fake;
         let depth = (qos.history() == History::KeepLast).then(|| qos.depth());
-        Self { process, bypassed, depth, queue: Arc::default(), remote_notifier }
+        Self {
+            process,
+            bypassed,
+            depth,
+            queue: Arc::default(),
+            skipped: Arc::default(),
+            remote_notifier,
+        }
     }
 
     fn hears(&self, process: u32) -> bool {
@@ -119,6 +128,7 @@ impl<T> Inbox<T> {
         let mut queue = self.queue.lock().unwrap();
         if Some(queue.len()) == self.depth {
             queue.pop_front();
+            *self.skipped.lock().unwrap() += 1;
         }
         queue.push_back(item);
         drop(queue);
@@ -183,7 +193,7 @@ impl FakeMiddleware {
         Self { pause: Some(Arc::new(pause)), ..self }
     }
 
-    /// A node of a process of its own, for the test itself.
+    /// A node of a further process, for the test itself.
     pub(super) fn outside(&self) -> Node {
         Node { fake: Self { pause: None, ..self.another() } }
     }
@@ -227,7 +237,14 @@ impl FakeMiddleware {
         }
     }
 
-    /// Tells everybody who follows the time; returns how many there are.
+    /// Loses this many messages to each subscription of `topic`.
+    pub(super) fn lose(&self, topic: &str, count: u64) {
+        let state = self.state();
+        let readers = state.readers.iter().filter(|(name, _)| name == topic);
+        readers.for_each(|(_, reader)| *reader.skipped.lock().unwrap() += count);
+    }
+
+    /// Tells all followers of the clock the time; returns their number.
     pub(super) fn tell(&self, time: Time) -> usize {
         let clocks = self.state().clocks.clone();
         let clocks = clocks.iter().filter_map(Weak::upgrade);
@@ -242,6 +259,11 @@ impl FakeMiddleware {
     /// When parameters were set.
     pub(super) fn stamps(&self) -> Vec<Option<Time>> {
         self.state().stamps.clone()
+    }
+
+    /// The number of clients of `service`.
+    pub(super) fn clients(&self, service: &str) -> usize {
+        self.state().askers.iter().filter(|(name, _)| name == service).count()
     }
 
     /// The names of all nodes so far.
@@ -337,14 +359,14 @@ pub(super) struct Node {
 /// On the bus everything is a number.
 fn encode(message: &dyn Any) -> u64 {
     let stamp = || message.downcast_ref::<Stamp>().map(|stamp| stamp.0);
-    message.downcast_ref().copied().or_else(stamp).expect("only what is carried is published")
+    message.downcast_ref().copied().or_else(stamp).expect("only carried topics are published")
 }
 
 fn decode(message: u64, into: &mut dyn Any) {
     if let Some(into) = into.downcast_mut::<Option<u64>>() {
         *into = Some(message);
     } else {
-        *into.downcast_mut().expect("only what is carried is taken") = Some(Stamp(message));
+        *into.downcast_mut().expect("only carried topics are taken") = Some(Stamp(message));
     }
 }
 
@@ -430,8 +452,15 @@ impl RemoteNode for Node {
         Ok(Some(Arc::new(Line { fake: self.fake.clone(), service: service.into(), asker })))
     }
 
-    fn parameters_set(&self, _: &[(String, ParameterValue)], now: Option<Time>) {
-        self.fake.state().stamps.push(now);
+    fn parameters_changed(
+        &self,
+        kind: ParameterEventKind,
+        _: &[(String, ParameterValue)],
+        now: Option<Time>,
+    ) {
+        if kind == ParameterEventKind::Set {
+            self.fake.state().stamps.push(now);
+        }
     }
 }
 
@@ -477,7 +506,7 @@ impl RemotePublisher for Outlet {
     }
 }
 
-/// Of every message.
+/// The size of every message.
 pub(crate) const SOURCE_TIMESTAMP: Time = Time::from_nanos(7);
 
 struct Intake {
@@ -492,9 +521,15 @@ impl RemoteSubscription for Intake {
             return Ok(false);
         };
         assert!(self.fake.attempt(Fault::Panic).is_ok(), "a message that cannot be read");
-        self.fake.attempt(Fault::Take)?;
+        self.fake
+            .attempt(Fault::Take)
+            .inspect_err(|_| *self.reader.skipped.lock().unwrap() += 1)?;
         decode(message, into);
         Ok(true)
+    }
+
+    fn skipped(&self) -> Option<u64> {
+        Some(*self.reader.skipped.lock().unwrap())
     }
 
     fn times(&self) -> MessageTimes {

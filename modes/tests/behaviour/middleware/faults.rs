@@ -9,7 +9,7 @@ use crate::{Log, entries, log, spawn_beside};
 use ringspin_executor::{
     Cause, FailurePolicy, Graph, Message, Middleware, Monitor, PublishError, QoS,
 };
-use ringspin_modes::{Executor, SpinError};
+use ringspin_modes::Executor;
 use std::sync::{Arc, OnceLock};
 
 #[test]
@@ -215,8 +215,7 @@ fn a_graph_outlives_its_executor_and_the_middleware_goes_on() {
         let remote = sender(&fake, "/numbers", QoS::default());
         executor.freeze().unwrap();
         remote.publish(&END).unwrap();
-        let spun: Result<(), SpinError> = executor.spin();
-        spun.unwrap();
+        executor.spin().unwrap();
         drop(executor);
         for n in 0..100 {
             remote.publish(&n).unwrap();

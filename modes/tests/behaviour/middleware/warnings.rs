@@ -1,7 +1,7 @@
 //! Warnings about the middleware in the log.
 
 use super::fake_middleware::{FakeMiddleware, Private, Way};
-use super::{connect, spin_on};
+use super::{MS, connect, spin_on};
 use ringspin_executor::{QoS, RemoteNode, RemoteNotifier, ServiceTypes, TypeName};
 use ringspin_modes::Executor;
 use std::io::Write;
@@ -83,4 +83,19 @@ fn requests_that_are_overwritten_are_counted_and_warned_of_when_their_number_has
     let statistics = executor.statistics();
     let served = statistics.of("/server").next().unwrap();
     assert_eq!((served.dispatched, served.overwritten), (30, 102));
+}
+
+#[test]
+fn spin_of_a_stopped_executor_is_warned_of_once_for_each_stop() {
+    let mut executor = Executor::single_core();
+    executor.create_node("node", ()).unwrap();
+    let stop = executor.stop_handle();
+    let mut spin = || warnings(|| executor.spin_for(MS).unwrap()).len();
+    assert_eq!(spin(), 0);
+    for _ in 0..2 {
+        stop.stop();
+        assert_eq!((spin(), spin()), (1, 0));
+        stop.reset();
+        assert_eq!(spin(), 0);
+    }
 }

@@ -20,6 +20,8 @@ pub(super) struct Client {
     /// The sources of the requests and of the responses.
     sources: [u32; 2],
     made: u64,
+    /// Whether it has a handle.
+    pub(super) is_held: bool,
     pub(super) unanswered: usize,
     /// The responses, and whether a server has sent them.
     pub(super) responses: VecDeque<(Event, bool)>,
@@ -43,6 +45,7 @@ impl Reference<'_> {
             depth,
             sources: [request, response],
             made: 0,
+            is_held: true,
             unanswered: 0,
             responses: VecDeque::new(),
         });
@@ -54,7 +57,8 @@ impl Reference<'_> {
 
     pub(super) fn call(&mut self, n: usize) {
         let client = &self.clients[n];
-        let is_refused = self.is_gone(client.callback) || client.unanswered == client.depth;
+        let is_refused =
+            self.is_gone(client.callback) || !client.is_held || client.unanswered == client.depth;
         let Some(server) = self.server().filter(|_| self.running && !is_refused) else { return };
         let Service { requests, spec, .. } = &mut self.services[server];
         if requests.len() == spec.depth {
@@ -102,5 +106,15 @@ impl Reference<'_> {
             false => self.outcome.calls.unanswered += 1,
         }
         self.call_back(callback, event);
+        self.end_client(n);
+    }
+
+    /// Ends a client that has neither a handle nor calls.
+    pub(super) fn end_client(&mut self, n: usize) {
+        let Client { callback, is_held, unanswered, .. } = self.clients[n];
+        if !is_held && unanswered == 0 {
+            // Includes its timeouts.
+            self.destroy_all(|it| it == callback || it == callback + 1);
+        }
     }
 }

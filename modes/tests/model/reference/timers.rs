@@ -25,11 +25,12 @@ pub(super) struct Timer {
     /// Whether the expiry that is under way was withdrawn.
     withdrawn: bool,
     pending: bool,
-    expired: bool,
+    /// Whether its deadline was not over when it started.
+    started_in_time: bool,
 }
 
 impl Timer {
-    /// The worker takes over what was asked for.
+    /// The worker adopts the requested change.
     pub(super) fn apply(&mut self) {
         self.noticed = false;
         self.periods[1] = self.periods[0];
@@ -38,18 +39,19 @@ impl Timer {
             Some(Request::Cancel) => self.deadline = None,
             Some(Request::At(time)) => {
                 self.deadline = Some(time);
-                self.expired = false;
+                self.started_in_time = true;
             }
         }
     }
 
     pub(super) fn count_from_creation(&mut self) {
-        self.count_from(self.created);
+        self.count_from(self.created, self.created);
     }
 
-    fn count_from(&mut self, anchor: u64) {
+    fn count_from(&mut self, anchor: u64, now: u64) {
         self.request.get_or_insert(Request::At(anchor + self.periods[0]));
         self.apply();
+        self.started_in_time = self.deadline.is_none_or(|deadline| deadline >= now);
     }
 }
 
@@ -69,14 +71,14 @@ impl Reference<'_> {
             deadline: None,
             withdrawn: false,
             pending: false,
-            expired: false,
+            started_in_time: true,
         });
     }
 
     /// Periodic timers of the start keep the phase of time zero; others count from the start.
     pub(super) fn start_timer(&mut self, n: usize) {
         let timer = &mut self.timers[n];
-        timer.count_from(if timer.repeats { 0 } else { self.now });
+        timer.count_from(if timer.repeats { 0 } else { self.now }, self.now);
     }
 
     pub(super) fn cancel_timer(&mut self, n: usize) {
@@ -130,11 +132,11 @@ impl Reference<'_> {
                 skipped += 1;
             }
             timer.deadline = Some(next);
-            if timer.expired {
+            if timer.started_in_time {
                 self.callbacks[timer.callback].missed += skipped;
             }
         }
-        timer.expired = true;
+        timer.started_in_time = true;
         assert!(!timer.pending, "in one sequence an expiry is handled before the next");
         timer.pending = true;
         self.push(Token::Expiry(n));

@@ -27,7 +27,7 @@ impl Reference<'_> {
         self.publishers.push(Publisher { node, topic, is_gone: false, source, published: 0, kept });
     }
 
-    /// Adds a subscription. If it is transient-local, it gets what the publishers keep.
+    /// Adds a subscription. A transient-local one gets the messages that publishers keep.
     pub(super) fn subscribe(&mut self, node: usize, spec: spec::Subscription) {
         let (callback, queue) = (self.callback(node), VecDeque::new());
         self.subscriptions.push(Subscription { callback, queue, spec });

@@ -4,11 +4,12 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use ringspin_executor::Result;
+
 use crate::assignment::Assignment;
-use crate::chain::Chain;
-use crate::evaluation::{ChainLatency, Evaluation, Model, ModelError};
-use crate::loads::{Edge, Loads, LoopLoad};
+use crate::evaluation::{ChainLatency, Evaluation, Model};
 use crate::search::random::SplitMix64;
+use ringspin_modes::Chain;
 
 /// The trigger of a loop.
 #[derive(Clone, Debug)]
@@ -21,8 +22,8 @@ pub(crate) enum Input {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Toy {
-    names: Vec<String>,
-    chains: Vec<Chain>,
+    pub(crate) names: Vec<String>,
+    pub(crate) chains: Vec<Chain>,
     /// The chains by index.
     paths: Vec<Vec<usize>>,
     pub(crate) durations_ns: Vec<u64>,
@@ -74,7 +75,7 @@ impl Toy {
             .collect();
         let raw: Vec<u64> = (0..loops).map(|_| 500_000 + random.below(4_000_000) as u64).collect();
         let mut toy = Self::new(&raw, &inputs, &[]);
-        let busy: f64 = toy.loads().loops.iter().map(|node| node.utilization).sum();
+        let busy: f64 = (0..loops).map(|node| toy.utilization(node)).sum();
         let scale = load * cores / busy;
         let durations: Vec<u64> = raw.iter().map(|&ns| (ns as f64 * scale) as u64).collect();
         let paths: Vec<Vec<usize>> = (0..loops).map(|end| toy.path_to(end)).collect();
@@ -100,26 +101,13 @@ impl Toy {
         1e9 / period_ns as f64
     }
 
-    pub(crate) fn loads(&self) -> Loads {
-        let mut loads = Loads { chains: self.chains.clone(), ..Loads::default() };
-        for (node, input) in self.inputs.iter().enumerate() {
-            let mut rate_hz = self.rate_hz(node);
-            if let Input::Messages(from, other) = input {
-                for from in [Some(*from), *other].into_iter().flatten() {
-                    loads.edges.push(Edge {
-                        from: self.names[from].clone(),
-                        to: self.names[node].clone(),
-                        messages_per_second: self.rate_hz(from),
-                    });
-                }
-                rate_hz += other.map_or(0.0, |other| self.rate_hz(other));
-            }
-            loads.loops.push(LoopLoad {
-                name: self.names[node].clone(),
-                utilization: rate_hz * self.durations_ns[node] as f64 * 1e-9,
-            });
-        }
-        loads
+    /// Busy seconds per second.
+    fn utilization(&self, node: usize) -> f64 {
+        let other = match self.inputs[node] {
+            Input::Messages(_, Some(other)) => self.rate_hz(other),
+            _ => 0.0,
+        };
+        (self.rate_hz(node) + other) * self.durations_ns[node] as f64 * 1e-9
     }
 
     /// The receivers of `node`'s messages, and whether each gets them as its first input.
@@ -167,16 +155,6 @@ impl Toy {
             cores.begin(now);
         }
         cores
-    }
-
-    /// The latencies of every sample, by chain.
-    pub(crate) fn latencies_ns(&self, assignment: &Assignment) -> Vec<Vec<u64>> {
-        self.run(assignment).samples
-    }
-
-    /// The chains by index.
-    pub(crate) fn paths(&self) -> &[Vec<usize>] {
-        &self.paths
     }
 }
 
@@ -255,7 +233,7 @@ impl Model for Toy {
         &self.chains
     }
 
-    fn evaluate(&self, assignment: &Assignment) -> Result<Evaluation, ModelError> {
+    fn evaluate(&self, assignment: &Assignment) -> Result<Evaluation> {
         let Cores { samples, drops, busy_ns, .. } = self.run(assignment);
         let chains = samples.into_iter().zip(&self.chains);
         let chains = chains

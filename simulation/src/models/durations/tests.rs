@@ -1,4 +1,4 @@
-//! Durations: which rule counts, which callbacks have numbers of their own, and every error.
+//! Durations: the rule that counts, random numbers per callback, and every error.
 
 use super::*;
 use ringspin_executor::{Context, Graph, Message, QoS};

@@ -1,8 +1,16 @@
-//! From rules and names to edges.
+//! Resolves rules and names to edges.
+//!
+//! The thread that starts the executor resolves the rules once; each thread that changes the graph
+//! later adds the new edges and removes old ones, under the lock of the simulated network. Edges
+//! that exist stay as they are, with their stream of random numbers and the messages that occupy
+//! them. A stream is named after both ends of its edge and not after a position, so a further node
+//! or rule changes no number of another edge, and two variants of a graph stay comparable.
 
 use super::table::{Edge, LinkTable};
-use super::{LinkError, LinkRule, Links, is_probability};
-use ringspin_executor::{CallbackId, GraphInfo, LoopInfo, ServiceInfo, SourceId, TopicInfo};
+use super::{LinkRule, Links, is_probability};
+use ringspin_executor::{
+    CallbackId, Error, ErrorKind, GraphInfo, LoopInfo, Result, ServiceInfo, SourceId, TopicInfo,
+};
 use ringspin_modes::names::{names_loop, occurrence, publisher_names, way_out};
 use ringspin_modes::random::Stream;
 use std::collections::BTreeSet;
@@ -24,12 +32,12 @@ impl Links {
     ///
     /// An edge draws its numbers from a stream that is named after both ends: node and callback
     /// group, and the [name](ringspin_executor::Publisher::named) of the publisher there. Those
-    /// without a name, and subscriptions, are numbered within their group and topic. So what is
-    /// drawn for it stays the same when nodes, topics, rules or named publishers are added.
+    /// without a name, and subscriptions, are numbered within their group and topic. So its random
+    /// numbers stay the same when nodes, topics, rules or named publishers are added.
     ///
     /// # Errors
     /// The first rule that is for no edge of the graph, or asks for what cannot be.
-    pub fn resolve(&self, info: &GraphInfo, seed: u64) -> Result<LinkTable, LinkError> {
+    pub fn resolve(&self, info: &GraphInfo, seed: u64) -> Result<LinkTable> {
         let ways = ways(info);
         for (rule, number) in self.rules.iter().zip(1..) {
             check(rule, &format!("link {number} (`{}`)", rule.topic), info, &ways)?;
@@ -41,7 +49,7 @@ impl Links {
 }
 
 impl LinkTable {
-    /// Adds the edges that are new in `info`, and removes those that are gone. O(edges * rules).
+    /// Adds the edges that are new in `info`, and removes those that it lacks. O(edges * rules).
     pub(super) fn extend(&mut self, info: &GraphInfo) {
         let ways = ways(info);
         let there: BTreeSet<_> = ways.iter().map(|way| (way.callback, way.source)).collect();
@@ -49,15 +57,8 @@ impl LinkTable {
         let (links, seed) = (std::mem::take(&mut self.links), self.seed);
         for way in ways {
             self.add(way.callback, way.source, || {
-                let mut rules: Vec<LinkRule> = Vec::new();
-                for rule in links.rules.iter().rev().filter(|rule| rule.matches(&way)) {
-                    rules.push(rule.clone());
-                    if !rule.has_window() {
-                        break; // those before it never count
-                    }
-                }
-                let stream = Stream::new(seed, &way.name);
-                (!rules.is_empty()).then(|| Edge::new(way.source, rules, stream))
+                let link = links.link(Stream::new(seed, &way.name), |rule| rule.matches(&way));
+                link.map(|link| Edge::new(way.source, link))
             });
         }
         self.links = links;
@@ -72,32 +73,43 @@ impl LinkRule {
     }
 }
 
-/// One of the two ends of a way.
-type End<'a> = fn(&Way<'a>) -> &'a LoopInfo;
+/// The way out for entities that come later.
+const LATER: &str = "(set `later = true` if it is created while the graph runs)";
 
-fn check(rule: &LinkRule, name: &str, info: &GraphInfo, ways: &[Way<'_>]) -> Result<(), LinkError> {
+/// One of the two ends of a way.
+type WayEnd<'a> = fn(&Way<'a>) -> &'a LoopInfo;
+
+fn check(rule: &LinkRule, name: &str, info: &GraphInfo, ways: &[Way<'_>]) -> Result<()> {
     let is_service = info.services.iter().any(|service| service.name == rule.topic);
     if !rule.later && !is_service && !info.topics.iter().any(|topic| topic.name == rule.topic) {
         let topics = info.topics.iter().map(|topic| &topic.name);
         let known = topics.chain(info.services.iter().map(|service| &service.name)).cloned();
         let way_out = way_out(&rule.topic, known, "it has none at all");
-        return Err(LinkError::UnknownTopic { rule: name.into(), way_out });
+        let text = format!("{name}: the graph has no such topic or service; {way_out} {LATER}");
+        return Err(Error::new(ErrorKind::NotFound, text).on_topic(&rule.topic));
     }
     if let (Some(since), Some(until)) = (rule.since, rule.until)
         && since >= until
     {
-        return Err(LinkError::Window { rule: name.into(), since, until });
+        let text =
+            format!("{name}: it begins at {since} and ends at {until}; let it end after it begins");
+        return Err(Error::new(ErrorKind::InvalidArgument, text).on_topic(&rule.topic));
     }
     for (key, value) in rule.probabilities() {
         if !is_probability(value) {
-            return Err(LinkError::Probability { rule: name.into(), key, value });
+            let text = format!("{name}: {key} is {value}; give a probability from 0 to 1");
+            return Err(Error::new(ErrorKind::InvalidArgument, text).on_topic(&rule.topic));
         }
         if is_service && key != "reordering" && value > 0.0 {
-            return Err(LinkError::Service { rule: name.into(), key });
+            let text = format!(
+                "{name}: it is a service, and {key} is not possible there: every call ends, \
+                 exactly once; give it a delay longer than the timeout of its clients instead"
+            );
+            return Err(Error::new(ErrorKind::InvalidArgument, text).on_topic(&rule.topic));
         }
     }
     let mut ways: Vec<_> = ways.iter().filter(|way| way.topic == rule.topic).collect();
-    let ends: [(_, _, End<'_>); 2] =
+    let ends: [(_, _, WayEnd<'_>); 2] =
         [("from", &rule.from, |way| way.from), ("to", &rule.to, |way| way.to)];
     for (end, wanted, of) in ends {
         let Some(wanted) = wanted else { continue };
@@ -106,8 +118,8 @@ fn check(rule: &LinkRule, name: &str, info: &GraphInfo, ways: &[Way<'_>]) -> Res
         if ways.is_empty() && !rule.later {
             let none = "it needs both a publisher and a subscription";
             let way_out = way_out(wanted, known, none);
-            let (rule, wanted) = (name.into(), wanted.clone());
-            return Err(LinkError::UnknownEnd { rule, end, wanted, way_out });
+            let text = format!("{name}: nothing flows {end} `{wanted}`; {way_out} {LATER}");
+            return Err(Error::new(ErrorKind::NotFound, text).on_topic(&rule.topic));
         }
     }
     Ok(())

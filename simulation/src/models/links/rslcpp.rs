@@ -1,10 +1,11 @@
 //! RSLCPP's delay file: a header, then lines of topic, `FIXED` or `MEASURED`, the fixed delay in
 //! milliseconds, and the skew of the measured one.
 //!
-//! RSLCPP reports a line that it does not understand and goes on without it. Here it is an error.
+//! RSLCPP reports a line that it does not understand and skips it. Here it is an error.
 
-use super::{DelayFileError, LinkRule, Links};
+use super::{LinkRule, Links};
 use crate::models::distribution::Distribution;
+use ringspin_executor::{Error, ErrorKind, Result};
 use ringspin_modes::quantity::decimal;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ impl Links {
     /// errors. As there, a topic's last line counts. Delays are whole nanoseconds.
     ///
     /// # Errors
-    /// [`DelayFileError`], with the number of the line.
+    /// An error with the number of the line.
     ///
     /// ```
     /// use ringspin_simulation::models::{Distribution, Links};
@@ -23,10 +24,13 @@ impl Links {
     ///     /points   , FIXED                      ,           12.5,                    \
     /// ", "delays.csv")?;
     /// assert_eq!(links.rules[0].delay, Distribution::fixed(Duration::from_micros(12_500)));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok::<(), ringspin_executor::Error>(())
     /// ```
-    pub fn from_rslcpp_csv(text: &str, file: &str) -> Result<Self, DelayFileError> {
-        let error = |line, problem| DelayFileError::Line { file: file.into(), line, problem };
+    pub fn from_rslcpp_csv(text: &str, file: &str) -> Result<Self> {
+        let error = |line: usize, problem: String| {
+            let text = format!("{file}, line {line}: {problem}");
+            Error::new(ErrorKind::Parse, text).at_path(file).at_line(line)
+        };
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut lines = text.lines().zip(1..);
         let header = lines.next().map_or("", |(line, _)| line.trim());
@@ -49,8 +53,7 @@ impl Links {
             let delay = match kind {
                 "FIXED" => fixed_delay(delay).map_err(|problem| error(line, problem))?,
                 "MEASURED" => {
-                    let (file, topic) = (file.into(), topic.into());
-                    return Err(DelayFileError::Measured { file, line, topic });
+                    return Err(error(line, measured(topic)).on_topic(topic));
                 }
                 _ => return Err(error(line, format!("`{kind}` is no delay type; use FIXED"))),
             };
@@ -58,6 +61,14 @@ impl Links {
         }
         Ok(links)
     }
+}
+
+fn measured(topic: &str) -> String {
+    format!(
+        "`{topic}` is MEASURED: a delay measured during the run would make the result depend on \
+         the machine and its load; record a profile of the callbacks once, and give it as their \
+         durations, with the skew as a scale"
+    )
 }
 
 fn columns(count: usize) -> String {

@@ -1,4 +1,11 @@
 //! The edges of a graph that have a rule, and what becomes of each of their messages.
+//!
+//! The simulated network asks for each message once, under its lock, in the order of the departures
+//! of an edge. The table keeps for each edge until when earlier messages occupy it and when the
+//! last one arrives, so messages of an edge stay in order unless a rule says otherwise. Random
+//! numbers come from the stream of the edge, by the number of the message and the purpose: with
+//! numbers drawn in turn, a rule that adds loss would shift all later delays, and two runs could
+//! not be compared.
 
 use super::{LinkRule, Links};
 use ringspin_executor::{CallbackId, DeliveryOutcome, EventId, SourceId, Table, Time};
@@ -19,12 +26,18 @@ pub struct LinkTable {
 #[derive(Clone, Debug)]
 pub(super) struct Edge {
     source: SourceId,
-    /// The first one whose window a message is in counts. At least one.
+    link: Link,
+}
+
+/// One way with rules, and the messages that are under way there.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// The first window that contains a message counts. There is at least one.
     rules: Vec<LinkRule>,
     /// For when none counts: at once, but in order.
     none: LinkRule,
     stream: Stream,
-    /// Until when earlier messages occupy it.
+    /// The end of its occupation by earlier messages.
     busy_until: Time,
     /// When the last message in order arrives.
     last_arrival: Time,
@@ -92,19 +105,38 @@ impl LinkTable {
             edges.get_mut(place)
         });
         edge.map_or(DeliveryOutcome::Once(departure), |edge| {
-            edge.outcome(event.sequence, departure, bytes)
+            edge.link.outcome(event.sequence, departure, bytes)
         })
     }
 }
 
 impl Edge {
-    pub(super) fn new(source: SourceId, rules: Vec<LinkRule>, stream: Stream) -> Self {
-        let (none, busy_until, last_arrival) = (LinkRule::new(""), Time::ZERO, Time::ZERO);
-        Self { source, rules, none, stream, busy_until, last_arrival }
+    pub(super) fn new(source: SourceId, link: Link) -> Self {
+        Self { source, link }
     }
+}
 
-    fn outcome(&mut self, n: u64, departure: Time, bytes: usize) -> DeliveryOutcome {
-        let Self { rules, none, stream, busy_until, last_arrival, .. } = self;
+impl Links {
+    /// The link of one way, for which these rules are, with random numbers of this stream; `None`
+    /// without a rule. For networks other than a graph's, which ask for each message of the way
+    /// once, in the order of departures. O(rules).
+    pub fn link(&self, stream: Stream, is_for: impl Fn(&LinkRule) -> bool) -> Option<Link> {
+        let mut rules: Vec<LinkRule> = Vec::new();
+        for rule in self.rules.iter().rev().filter(|rule| is_for(rule)) {
+            rules.push(rule.clone());
+            if !rule.has_window() {
+                break; // those before it never count
+            }
+        }
+        let (none, busy_until, last_arrival) = (LinkRule::new(""), Time::ZERO, Time::ZERO);
+        (!rules.is_empty()).then_some(Link { rules, none, stream, busy_until, last_arrival })
+    }
+}
+
+impl Link {
+    /// Decides the delivery of message `n` of `bytes`, which leaves at `departure`.
+    pub fn outcome(&mut self, n: u64, departure: Time, bytes: usize) -> DeliveryOutcome {
+        let Self { rules, none, stream, busy_until, last_arrival } = self;
         let rule = rules.iter().find(|rule| rule.is_at(departure)).unwrap_or(none);
         let happens = |purpose, probability| stream.happens(n, purpose, probability);
         let is_lost = happens(Purpose::Loss, rule.loss);

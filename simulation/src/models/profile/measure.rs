@@ -1,7 +1,14 @@
 //! Measurement of a profile: the graph runs live, on one core and then on several.
+//!
+//! The runs follow each other, each with a new graph. Profilers record on the threads of the
+//! workers, one for each worker, and are taken out after the spin, so they share nothing. While one
+//! core is measured beside busy ones, threads on the other cores run the same graph in simulated
+//! time until their channel is dropped, which a panic does as well. The load is the graph itself,
+//! because the slowdown depends on the work of both cores, and an artificial load would do other
+//! work.
 
-use super::{CallbackProfile, MeasureError, MergeError, Profile, Profiler};
-use ringspin_executor::{BoxError, Graph, GraphInfo, LoopId, Table};
+use super::{CallbackProfile, Profile, Profiler};
+use ringspin_executor::{BoxError, Error, ErrorKind, Graph, GraphInfo, LoopId, Table};
 use ringspin_modes::names::exact_name;
 use ringspin_modes::{Executor, Mapping, Mode, Simulation, allowed_cores, graph_edges};
 use std::sync::mpsc::{self, Receiver, TryRecvError};
@@ -33,11 +40,11 @@ impl Profile {
     /// return value of `build` is kept until its run is over.
     ///
     /// # Errors
-    /// [`MeasureError::Run`] with the error of `build` or of the executor.
+    /// An error with the error of `build` or of the executor.
     pub fn measure<T>(
         build: impl Fn(&Graph) -> Result<T, BoxError> + Sync,
         span: Duration,
-    ) -> Result<Self, MeasureError> {
+    ) -> Result<Self, Error> {
         let single = observe(&build, Executor::single_core(), span)?;
         let cores = allowed_cores();
         if cores.len() < 2 {
@@ -51,7 +58,7 @@ impl Profile {
         drop((handles, graph));
         let multi = Executor::new(Mode::MultiCore(Some(mapping)));
         let multi = observe(&build, multi, span)?;
-        Ok(single.merge_multi_core(multi, slowdown)?)
+        single.merge_multi_core(multi, slowdown)
     }
 
     /// Merges the profile of a run on several cores that slow each other down by this percentage.
@@ -59,7 +66,7 @@ impl Profile {
         self,
         mut multi: Self,
         slowdown_percent: Option<u32>,
-    ) -> Result<Self, MergeError> {
+    ) -> Result<Self, Error> {
         if slowdown_percent.is_some_and(|percent| percent > 100) {
             multi.callbacks.retain(|of| self.callbacks.iter().all(|own| own.key() != of.key()));
             multi.calls.retain(|of| self.calls.iter().all(|own| own.key() != of.key()));
@@ -77,7 +84,7 @@ fn beside_busy_cores<T>(
     build: &(impl Fn(&Graph) -> Result<T, BoxError> + Sync),
     cores: &[usize],
     span: Duration,
-) -> Result<Option<Profile>, MeasureError> {
+) -> Result<Option<Profile>, Error> {
     thread::scope(|scope| {
         let neighbours = cores[1..].iter().map(|&core| {
             // The sender is also dropped if `build` panics here.
@@ -102,7 +109,7 @@ fn keep_busy<T>(
     core: usize,
     is_needed: &Receiver<()>,
 ) -> Result<bool, BoxError> {
-    if !core_affinity::set_for_current(core_affinity::CoreId { id: core }) {
+    if !ringspin_modes::thread::pin(core) {
         return Err(format!("failed to pin a thread to core {core}").into());
     }
     let is_needed = || is_needed.try_recv() == Err(TryRecvError::Empty);
@@ -148,7 +155,7 @@ fn observe<T>(
     build: impl Fn(&Graph) -> Result<T, BoxError>,
     executor: Executor,
     span: Duration,
-) -> Result<Profile, MeasureError> {
+) -> Result<Profile, Error> {
     let mut executor = executor.with_recorders(|info, _| Profiler::new(info));
     let handles = build(executor.graph()).map_err(|error| run_error(&error))?;
     executor.spin_for(span).map_err(|error| run_error(&error))?;
@@ -158,8 +165,9 @@ fn observe<T>(
     Ok(profile)
 }
 
-fn run_error(error: &dyn std::fmt::Display) -> MeasureError {
-    MeasureError::Run { reason: error.to_string() }
+fn run_error(error: &dyn std::fmt::Display) -> Error {
+    let text = format!("failed to run the graph to measure it: {error}");
+    Error::new(ErrorKind::CallbackFailed, text)
 }
 
 /// Places each loop, in topological order, on the core with the fewest connected loops, then the

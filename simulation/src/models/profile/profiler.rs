@@ -44,12 +44,11 @@ pub struct Profiler {
     /// The callbacks of the start, and the later ones that exist.
     names: Names,
     measured: Table<CallbackId, Measured>,
-    /// The later callbacks that are gone.
+    /// The later callbacks that were destroyed.
     gone: Vec<CallbackProfile>,
     calls: Vec<Call>,
 }
 
-/// One call of a callback.
 #[derive(Clone, Copy)]
 pub(super) struct Call {
     pub(super) start_ns: u64,
@@ -59,7 +58,6 @@ pub(super) struct Call {
     pub(super) event: EventId,
 }
 
-/// The arrival of a message.
 #[derive(Clone, Copy)]
 pub(super) struct Arrival {
     /// The inferred sending call: zero-based index among the calls of its loop.
@@ -104,7 +102,7 @@ impl Profiler {
         existing.chain(self.gone.iter().cloned())
     }
 
-    /// Keeps the durations of a later callback that is gone by its name only.
+    /// Keeps the durations of a later callback that was destroyed by its name only.
     fn forget(&mut self, id: CallbackId) {
         if self.start.callbacks.contains(id) {
             return;
@@ -153,7 +151,6 @@ impl Recorder for Profiler {
     }
 }
 
-/// The recordings of all workers.
 pub(super) struct Recorded {
     /// The graph at the start of the span.
     pub(super) start: GraphInfo,
@@ -162,8 +159,8 @@ pub(super) struct Recorded {
     pub(super) log: Log,
 }
 
-/// Combines what the profilers among `recorders` recorded; `end` is the graph at the end, in place
-/// of that at the start if there is none.
+/// Combines the records of the profilers among `recorders`; `end` is the graph at the end, or at
+/// the start if there is none.
 pub(super) fn recorded(
     end: &GraphInfo,
     recorders: impl IntoIterator<Item = Box<dyn Recorder>>,

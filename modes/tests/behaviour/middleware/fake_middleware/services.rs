@@ -71,6 +71,12 @@ impl Line {
     }
 }
 
+impl Drop for Line {
+    fn drop(&mut self) {
+        self.fake.state().askers.retain(|(_, asker)| !Arc::ptr_eq(asker, &self.asker));
+    }
+}
+
 impl RemoteClient for Line {
     fn is_available(&self) -> bool {
         self.server().is_some()

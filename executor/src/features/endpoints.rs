@@ -1,0 +1,420 @@
+//! Creation of publishers and subscriptions, and subscriptions that collect messages for code
+//! outside of the graph.
+//!
+//! The thread that creates an endpoint holds the graph's lock from the first check to the last
+//! part: of two threads that create incompatible endpoints, one gets the error. A publisher ends
+//! with its last handle, because nothing else can publish through it; a subscription ends with its
+//! node, because its callback belongs to the loop and needs no handle. The event loop appends to a
+//! collector and its holder takes from it, under a lock: a ring would need a bound, and a collector
+//! has none.
+
+use crate::base::departure::{End, Registration};
+use crate::base::error::Result;
+use crate::base::event::{CallbackId, LoopId};
+use crate::base::lock::lock;
+use crate::base::name::NameKind;
+use crate::base::qos::QoS;
+use crate::base::time::Time;
+use crate::delivery::context::Context;
+use crate::delivery::control::CallbackCounters;
+use crate::delivery::message::Message;
+use crate::delivery::remote::Remote;
+use crate::delivery::topic::{Publisher, PublisherPolicy, Topic};
+use crate::features::qos_events::watch::Watched;
+use crate::features::qos_events::{PublisherEvents, SubscriptionEvents};
+use crate::running::event_loop::{CallbackResult, EntityPort, SubscriptionEntity};
+use crate::running::graph::{
+    Builder, CallbackSpec, EventSource, GraphBuilder, PublisherEnd, Receives, check_depth,
+};
+use crate::running::node::Node;
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+/// A subscription. It belongs to its node: dropping this handle, or all clones of it, changes
+/// nothing.
+///
+/// ```
+/// # use ringspin_executor::{Graph, Message, QoS};
+/// # let graph = Graph::new();
+/// # let node = graph.create_node("planner", ())?;
+/// let scans = node.create_subscription("scan", QoS::default(), |_, _: &Message<u32>, _| ())?;
+/// assert_eq!(scans.topic(), "/scan");
+/// scans.destroy();
+/// # Ok::<(), ringspin_executor::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Subscription(Arc<Registered>);
+
+#[derive(Debug)]
+struct Registered {
+    name: Arc<str>,
+    callback: CallbackId,
+    registration: Registration,
+}
+
+impl Subscription {
+    /// The topic's fully qualified name.
+    pub fn topic(&self) -> &str {
+        &self.0.name
+    }
+
+    pub(crate) fn callback(&self) -> CallbackId {
+        self.0.callback
+    }
+
+    /// Ends the subscription: it receives no later message, and the messages that wait for it are
+    /// dropped and counted as [`discarded`](crate::CallbackStatistics::discarded). Its callback is
+    /// dropped at the next pause of its event loop, a call that runs finishes. From any thread, and
+    /// in its own callback. Further calls have no effect.
+    pub fn destroy(&self) {
+        self.0.registration.destroy();
+    }
+}
+
+/// A subscription in the graph, to which its entity has to be added.
+pub(crate) struct Declared<'a, M> {
+    pub(crate) builder: Builder<'a>,
+    pub(crate) topic: Arc<Topic<M>>,
+    pub(crate) callback: CallbackId,
+    pub(crate) counters: Arc<CallbackCounters>,
+    /// The messages of the middleware, if there is one.
+    pub(crate) remote: Option<Remote<M>>,
+}
+
+impl<S: Send + 'static> Node<S> {
+    /// Creates a publisher of messages of type `M`.
+    ///
+    /// If it is transient-local, it keeps its newest messages, as many as the depth of `qos`. It
+    /// may publish while the graph is being built: at the start, subscriptions that request
+    /// transient-local durability get the kept messages before any later one. The kept messages of
+    /// several publishers are delivered in order of their creation.
+    ///
+    /// # Errors
+    /// Fails for an invalid name, another message type on the topic, a subscription that requests
+    /// more than `qos` offers, a transient-local publisher with a depth out of range, or an
+    /// executor that has ended.
+    pub fn create_publisher<M: Send + Sync + 'static>(
+        &self,
+        topic: &str,
+        qos: QoS,
+    ) -> Result<Publisher<M>> {
+        self.create_publisher_with_events(topic, qos, PublisherEvents::new())
+    }
+
+    /// Creates a publisher like [`create_publisher`](Self::create_publisher), with callbacks for
+    /// its events, which run in this callback group.
+    ///
+    /// # Errors
+    /// Fails for an invalid name, another message type on the topic, a subscription that requests
+    /// more than `qos` offers, a transient-local publisher with a depth out of range, or an
+    /// executor that has ended. An event that the middleware refuses to report is an error, too.
+    ///
+    /// ```
+    /// # use ringspin_executor::{Graph, PublisherEvents, QoS};
+    /// # use std::time::Duration;
+    /// # let graph = Graph::new();
+    /// # let node = graph.create_node("lidar", ())?;
+    /// let qos = QoS::sensor_data().deadline(Duration::from_millis(100));
+    /// let events = PublisherEvents::new()
+    ///     .on_deadline_missed(|_, missed, cx| println!("{}: {missed:?}", cx.node()));
+    /// let out = node.create_publisher_with_events::<Vec<f32>>("scan", qos, events)?;
+    /// # let _ = out;
+    /// # Ok::<(), ringspin_executor::Error>(())
+    /// ```
+    pub fn create_publisher_with_events<M: Send + Sync + 'static>(
+        &self,
+        topic: &str,
+        qos: QoS,
+        events: PublisherEvents<S>,
+    ) -> Result<Publisher<M>> {
+        let topic = self.resolve_topic_name(topic)?;
+        if qos.is_transient_local() {
+            check_depth::<M>(&topic, qos)?;
+        }
+        let name = format!("publisher {topic}");
+        let mut builder = self.builder(&name)?;
+        let typed = builder.topic::<M>(&topic, self.full_name())?;
+        // First, because it may fail and leave nothing behind.
+        let remote = builder.advertise::<M>(self.node_index, &topic, qos)?;
+        builder.offer(&topic, self.full_name(), qos)?;
+        let source = builder.next_source();
+        builder.topic_info(&topic).publishers.push((self.event_loop(), source));
+        let liveliness = builder.add_liveliness(&topic, self.node_index, qos);
+        let reporter =
+            remote.as_ref().filter(|_| builder.receives()).and_then(|remote| remote.events());
+        typed.add_publisher(qos);
+        let policy =
+            PublisherPolicy::new((&typed, source), qos, builder.clock.clone(), &liveliness, remote);
+        if qos.is_transient_local() {
+            builder.add_cache(typed.clone(), source);
+        }
+        let (node, end) = (self.full_name().to_owned(), typed.clone());
+        let end = PublisherEnd {
+            topic: end,
+            name: topic.clone(),
+            node,
+            qos,
+            liveliness: liveliness.clone(),
+        };
+        builder.add_publisher_end(source, end);
+        // From here on an error ends the publisher.
+        let departure = self.graph.departure(&builder, End::Publisher(source));
+        let watched = Watched { name, topic: &topic, qos, remote: reporter };
+        builder.set_owner(Some(End::Publisher(source)));
+        self.watch_publisher(&mut builder, &watched, liveliness, events)?;
+        Ok(Publisher::new(typed, source, policy.map(Arc::new), Some(departure)))
+    }
+
+    /// Calls `callback` for each message of type `M` on `topic`.
+    ///
+    /// # Errors
+    /// Fails for an invalid name, another message type on the topic, a publisher that offers less
+    /// than `qos` requests, a depth out of range, or an executor that has ended.
+    pub fn create_subscription<M, F, R>(
+        &self,
+        topic: &str,
+        qos: QoS,
+        callback: F,
+    ) -> Result<Subscription>
+    where
+        M: Send + Sync + 'static,
+        F: FnMut(&mut S, &Message<M>, &mut Context<'_>) -> R + Send + 'static,
+        R: CallbackResult + 'static,
+    {
+        self.create_subscription_with_events(topic, qos, SubscriptionEvents::new(), callback)
+    }
+
+    /// Creates a subscription like [`create_subscription`](Self::create_subscription), with
+    /// callbacks for its events, which run in this callback group.
+    ///
+    /// # Errors
+    /// Fails for an invalid name, another message type on the topic, a publisher that offers less
+    /// than `qos` requests, a depth out of range, or an executor that has ended. An event that the
+    /// middleware refuses to report is an error, too.
+    ///
+    /// ```
+    /// # use ringspin_executor::{Graph, Message, QoS, SubscriptionEvents};
+    /// # use std::time::Duration;
+    /// # let graph = Graph::new();
+    /// # let node = graph.create_node("planner", 0u64)?;
+    /// let qos = QoS::sensor_data().deadline(Duration::from_millis(100));
+    /// let events = SubscriptionEvents::new()
+    ///     .on_deadline_missed(|gaps: &mut u64, missed, _| *gaps = missed.total_count)
+    ///     .on_liveliness_changed(|_, changed, cx| println!("{}: {changed:?}", cx.now()));
+    /// node.create_subscription_with_events("scan", qos, events, |_, scan: &Message<Vec<f32>>, _| {
+    ///     println!("{} points", scan.len());
+    /// })?;
+    /// # Ok::<(), ringspin_executor::Error>(())
+    /// ```
+    pub fn create_subscription_with_events<M, F, R>(
+        &self,
+        topic: &str,
+        qos: QoS,
+        events: SubscriptionEvents<S>,
+        callback: F,
+    ) -> Result<Subscription>
+    where
+        M: Send + Sync + 'static,
+        F: FnMut(&mut S, &Message<M>, &mut Context<'_>) -> R + Send + 'static,
+        R: CallbackResult + 'static,
+    {
+        let declared = self.declare_subscription::<M>("subscription", topic, qos)?;
+        let Declared { mut builder, topic, callback: id, counters, remote } = declared;
+        let remote_notifier = remote.as_ref().map(|remote| remote.remote_notifier.clone());
+        let reporter = remote.as_ref().and_then(|remote| remote.events.clone());
+        let receiver = topic.subscribe((id, qos), 0, counters.clone(), remote, None);
+        builder.add_entity::<S>(
+            self.event_loop(),
+            Box::new(SubscriptionEntity::new(receiver, callback)),
+        );
+        let name = format!("subscription {}", topic.name);
+        let watched = Watched { name, topic: &topic.name, qos, remote: reporter };
+        builder.set_owner(Some(End::Entity(id)));
+        let added =
+            self.watch_subscription(&mut builder, &watched, remote_notifier, counters, events);
+        added.inspect_err(|_| builder.destroy(id))?;
+        drop(builder);
+        let registration = self.graph.registration(id);
+        let name = topic.name.clone();
+        Ok(Subscription(Arc::new(Registered { name, callback: id, registration })))
+    }
+
+    /// Adds a subscription's callback to the graph, named after `kind` and its topic.
+    pub(crate) fn declare_subscription<M: Send + Sync + 'static>(
+        &self,
+        kind: &str,
+        topic: &str,
+        qos: QoS,
+    ) -> Result<Declared<'_, M>> {
+        let name = self.resolve_topic_name(topic)?;
+        let mut builder = self.builder(&format!("{kind} {name}"))?;
+        let mut connector = Connector::new(self, &mut builder);
+        let source = connector.source(name, qos)?;
+        let (callback, counters) = connector.add(kind, &source, qos);
+        let (topic, remote) = source;
+        Ok(Declared { builder, topic, callback, counters, remote })
+    }
+}
+
+/// The topic of a subscription, and the middleware's messages of it.
+pub(crate) type MessageSource<M> = (Arc<Topic<M>>, Option<Remote<M>>);
+
+/// Adds the inputs of one entity to the graph, in the order of its ports. All of them are checked
+/// by [`source`](Self::source) before the first one is added, so that an error leaves nothing.
+pub struct Connector<'a> {
+    builder: &'a mut GraphBuilder,
+    namespace: &'a str,
+    base_name: &'a str,
+    full_name: &'a str,
+    event_loop: LoopId,
+    node_index: usize,
+    /// The destination of the next input's events.
+    target: EntityPort,
+    pub(crate) first: Option<CallbackId>,
+    depths: usize,
+}
+
+impl<'a> Connector<'a> {
+    pub(crate) fn new<S: Send + 'static>(node: &'a Node<S>, builder: &'a mut GraphBuilder) -> Self {
+        let event_loop = node.event_loop();
+        Self {
+            target: builder.next_target(event_loop),
+            builder,
+            namespace: &node.namespace,
+            base_name: &node.base_name,
+            full_name: node.full_name(),
+            event_loop,
+            node_index: node.node_index,
+            first: None,
+            depths: 0,
+        }
+    }
+
+    /// The source of an input's messages, by the name of its topic in the node.
+    pub(crate) fn resolve<M: Send + Sync + 'static>(
+        &mut self,
+        topic: &str,
+        qos: QoS,
+    ) -> Result<MessageSource<M>> {
+        let node = (self.namespace, self.base_name);
+        let name = self.builder.resolve_name(NameKind::Topic, topic, node)?;
+        self.source(name, qos)
+    }
+
+    fn source<M: Send + Sync + 'static>(
+        &mut self,
+        name: String,
+        qos: QoS,
+    ) -> Result<MessageSource<M>> {
+        check_depth::<M>(&name, qos).map_err(|error| error.in_node(self.full_name))?;
+        self.builder.check_room(self.event_loop, &name, qos.depth(), self.depths)?;
+        self.depths += qos.depth();
+        let topic = self.builder.topic::<M>(&name, self.full_name)?;
+        // First, because it may fail and leave nothing behind.
+        let remote = self.builder.subscribe_remotely::<M>(self.node_index, &name, qos)?;
+        self.builder.check_request(&name, self.full_name, qos)?;
+        Ok((topic, remote))
+    }
+
+    /// Adds the callback of the next input, named after `kind` and its topic.
+    pub(crate) fn add<M: Send + Sync + 'static>(
+        &mut self,
+        kind: &str,
+        (topic, remote): &MessageSource<M>,
+        qos: QoS,
+    ) -> (CallbackId, Arc<CallbackCounters>) {
+        let counters = Arc::<CallbackCounters>::default();
+        let source = EventSource::queue(qos.depth(), remote.as_ref());
+        let spec = CallbackSpec::new(self.target, source, counters.clone());
+        self.target.port += 1;
+        let name = &topic.name;
+        let id = self.builder.add_callback(self.event_loop, format!("{kind} {name}"), spec);
+        self.first.get_or_insert(id);
+        self.builder.topic_info(name).subscriptions.push(id);
+        self.builder.set_receives(id, Receives::Topic(topic.clone(), name.to_string(), qos));
+        self.builder.request(name, self.full_name, qos);
+        (id, counters)
+    }
+}
+
+/// A queue that keeps the messages of a topic until they are taken; cheap to clone.
+pub struct Collector<M>(Arc<Mutex<VecDeque<Received<M>>>>);
+
+type Received<M> = (Time, Message<M>);
+
+impl<M> Collector<M> {
+    /// The oldest message and the time of its reception.
+    pub fn pop(&self) -> Option<(Time, Message<M>)> {
+        lock(&self.0).pop_front()
+    }
+
+    /// All messages, oldest first, with the times at which they were received.
+    pub fn take(&self) -> Vec<(Time, Message<M>)> {
+        lock(&self.0).drain(..).collect()
+    }
+
+    /// The number of waiting messages.
+    pub fn len(&self) -> usize {
+        lock(&self.0).len()
+    }
+
+    /// Whether no message waits.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<M: Clone> Collector<M> {
+    /// Copies of all messages, oldest first, which are taken.
+    pub fn values(&self) -> Vec<M> {
+        self.take().into_iter().map(|(_, message)| M::clone(&message)).collect()
+    }
+}
+
+impl<M> Clone for Collector<M> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<M> fmt::Debug for Collector<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Collector").field("len", &self.len()).finish()
+    }
+}
+
+impl<S: Send + 'static> Node<S> {
+    /// Subscribes to `topic` and keeps all messages until the collector's holder takes them. The
+    /// number of kept messages is not bounded, as with [`QoS::held`] of `usize::MAX`: take them now
+    /// and then.
+    ///
+    /// # Errors
+    /// Fails for an invalid name, another message type on the topic, a publisher that offers less
+    /// than `qos` requests, a depth out of range, or an executor that has ended.
+    ///
+    /// ```
+    /// # use ringspin_executor::{Graph, QoS};
+    /// # let graph = Graph::new();
+    /// let probe = graph.create_node("probe", ())?;
+    /// let commands = probe.create_collector::<f64>("cmd", QoS::keep_last(100))?;
+    /// assert_eq!(commands.values(), []);
+    /// # Ok::<(), ringspin_executor::Error>(())
+    /// ```
+    pub fn create_collector<M: Send + Sync + 'static>(
+        &self,
+        topic: &str,
+        qos: QoS,
+    ) -> Result<Collector<M>> {
+        let collector = Collector(Arc::default());
+        let collected = collector.0.clone();
+        self.create_subscription(
+            topic,
+            qos.held(usize::MAX),
+            move |_, message: &Message<M>, cx: &mut Context<'_>| {
+                lock(&collected).push_back((cx.now(), message.clone()));
+            },
+        )?;
+        Ok(collector)
+    }
+}

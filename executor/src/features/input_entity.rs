@@ -1,0 +1,133 @@
+//! Inputs of nodes: the creator of the node adds an input while the graph is built. In
+//! deterministic mode the executor calls it between the events, as one of
+//! [`Graph::add_input`](crate::Graph::add_input). In the live modes the node's event loop takes it
+//! at its first event and calls it from then on, each time at the due time of the next item, so
+//! that no other thread is needed.
+
+use crate::base::error::Result;
+use crate::base::escape::BoxError;
+use crate::base::event::{EventId, SourceId};
+use crate::base::lock::lock;
+use crate::delivery::context::Context;
+use crate::delivery::input::{Delivery, ExternalInput, LiveEntry, NamedInput};
+use crate::running::event_loop::{Entity, Outcome};
+use crate::running::graph::CallbackSpec;
+use crate::running::node::Node;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The number of items that one event delivers at most: other loops of the core wait meanwhile.
+const ITEMS_MAX: usize = 64;
+
+/// The pause before an item that was not taken is offered again.
+const RETRY: Duration = Duration::from_millis(1);
+
+/// Calls an input in the live modes; idle in simulated time.
+struct InputEntity {
+    entry: LiveEntry,
+    /// `None` until the first event, and once it is retired.
+    input: Option<Box<dyn ExternalInput>>,
+    source: SourceId,
+    events: u64,
+}
+
+impl InputEntity {
+    /// Delivers the items that are due, and sets the timer to the time of the next item.
+    fn deliver(&mut self, cx: &Context<'_>) -> Result<(), BoxError> {
+        if let Some(mut input) = lock(&self.entry.input).take() {
+            input.start_live(cx.now());
+            self.input = Some(input);
+        }
+        let (Some(input), timer) = (&mut self.input, &self.entry.timer) else { return Ok(()) };
+        for _ in 0..ITEMS_MAX {
+            let Some(time) = input.next_time() else { return Ok(()) };
+            let now = cx.now();
+            if time > now {
+                timer.start_at(time);
+                return Ok(());
+            }
+            if input.deliver(now)? == Delivery::Again {
+                timer.start_at(now + RETRY);
+                return Ok(());
+            }
+        }
+        timer.start_at(cx.now());
+        Ok(())
+    }
+}
+
+impl<S> Entity<S> for InputEntity {
+    fn dispatch(&mut self, _port: usize, _state: &mut S, cx: &mut Context<'_>) -> Outcome {
+        cx.begin(EventId { source: self.source, sequence: self.events });
+        self.events += 1;
+        Outcome::from(self.deliver(cx))
+    }
+
+    fn discard(&mut self, _port: usize) -> bool {
+        self.events += 1;
+        true
+    }
+
+    fn retire(&mut self) {
+        drop(lock(&self.entry.input).take());
+        self.input = None;
+    }
+}
+
+impl<S: Send + 'static> Node<S> {
+    /// Adds an input of this node, which works in every mode. In deterministic mode it is one of
+    /// [`Graph::add_input`](crate::Graph::add_input). Live, this group's event loop calls it when
+    /// its items are due by the executor's clock. Time does not wait for the graph, so items may be
+    /// late, and keep-last subscriptions may lose some.
+    ///
+    /// # Errors
+    /// Fails for a name that another input has, or an executor that has ended.
+    ///
+    /// ```
+    /// use ringspin_executor::{BoxError, Delivery, ExternalInput, Graph, Publisher, QoS, Time};
+    /// use std::time::Duration;
+    ///
+    /// /// Three samples, a second apart.
+    /// struct Samples {
+    ///     next: Time,
+    ///     left: u32,
+    ///     out: Publisher<u32>,
+    /// }
+    ///
+    /// impl ExternalInput for Samples {
+    ///     fn start_live(&mut self, now: Time) {
+    ///         self.next = now;
+    ///     }
+    ///
+    ///     fn next_time(&mut self) -> Option<Time> {
+    ///         (self.left > 0).then_some(self.next)
+    ///     }
+    ///
+    ///     fn deliver(&mut self, _now: Time) -> Result<Delivery, BoxError> {
+    ///         (self.next, self.left) = (self.next + Duration::from_secs(1), self.left - 1);
+    ///         self.out.publish(self.left)?;
+    ///         Ok(Delivery::Done)
+    ///     }
+    /// }
+    ///
+    /// let graph = Graph::new();
+    /// let node = graph.create_node("sensor", ())?;
+    /// let out = node.create_publisher("samples", QoS::default())?;
+    /// node.create_input("samples", Samples { next: Time::ZERO, left: 3, out })?;
+    /// # Ok::<(), BoxError>(())
+    /// ```
+    pub fn create_input(&self, name: &str, input: impl ExternalInput + 'static) -> Result<()> {
+        let callback = format!("input {name}");
+        let mut builder = self.unfrozen(&callback)?;
+        let timer = self.new_idle_timer(&builder, &callback);
+        let entry = LiveEntry { input: Arc::default(), timer: timer.clone() };
+        let (name, input) = (name.into(), Box::new(input));
+        builder.add_input(NamedInput { name, input, live: Some(entry.clone()) })?;
+        let source = builder.next_source();
+        let target = builder.next_target(self.event_loop());
+        builder.add_callback(self.event_loop(), callback, CallbackSpec::of_timer(target, &timer));
+        let entity = InputEntity { entry, input: None, source, events: 0 };
+        builder.add_entity::<S>(self.event_loop(), Box::new(entity));
+        Ok(())
+    }
+}

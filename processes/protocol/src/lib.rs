@@ -1,0 +1,442 @@
+//! The messages between the processes of a deterministic run and their coordinator.
+//!
+//! Each process has a Unix socket to the coordinator. The two take turns: while a process runs, the
+//! coordinator reads; once all threads of the process wait, it sends one *turn*, which ends with
+//! [`Up::Rest`], and reads until the coordinator sends one, which ends with [`Down::Go`]. On the
+//! socket, a turn is its length in bytes (`u64`, little-endian) and its frames in the format of
+//! `postcard`. Both ends are built from one source, so frames have no version; a wrong one
+//! is an error that names it.
+
+#![forbid(unsafe_code)]
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::io::{self, Read, Write};
+
+/// The environment variable with which a process finds the coordinator: a [`Place`].
+pub const VARIABLE: &str = "RINGSPIN_COORDINATOR";
+
+/// The longest turn that is accepted, in bytes: a greater number is no length.
+pub const TURN_MAX: u64 = 4 << 30;
+
+/// No deadline, in nanoseconds.
+pub const NEVER: u64 = u64::MAX;
+
+/// The place of a process in a run.
+///
+/// ```
+/// use ringspin_process_protocol::Place;
+/// let place = Place { socket: 700, process: 3, start: 2_000_000_000, owner: None };
+/// assert_eq!(place.to_string(), "700 3 2000000000");
+/// assert_eq!(Place::parse("700 3 2000000000"), Some(place));
+/// assert_eq!(Place::parse("700"), None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The number of its end of the socket.
+    pub socket: i32,
+    /// Its number, in the order of the system.
+    pub process: u32,
+    /// The simulated time at which it starts, in nanoseconds since 1970.
+    pub start: u64,
+    /// The operating system's number of the process, once it has begun: a child inherits the
+    /// variable, and is another process.
+    pub owner: Option<u32>,
+}
+
+impl Place {
+    /// Reads the value of [`VARIABLE`].
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut words = text.split(' ');
+        let place = Self {
+            socket: words.next()?.parse().ok()?,
+            process: words.next()?.parse().ok()?,
+            start: words.next()?.parse().ok()?,
+            owner: words.next().map(str::parse).transpose().ok()?,
+        };
+        words.next().is_none().then_some(place)
+    }
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {} {}", self.socket, self.process, self.start)?;
+        self.owner.map_or(Ok(()), |owner| write!(f, " {owner}"))
+    }
+}
+
+/// Identifies a node or endpoint among all processes of a run.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct Gid {
+    /// The process.
+    pub process: u32,
+    /// Its number there, from one, in order of creation.
+    pub number: u32,
+}
+
+impl Gid {
+    /// The bytes that programs see as the identifier.
+    pub fn bytes(self) -> [u8; 16] {
+        let mut bytes = [0; 16];
+        bytes[..4].copy_from_slice(b"RING");
+        bytes[4..8].copy_from_slice(&self.process.to_le_bytes());
+        bytes[8..12].copy_from_slice(&self.number.to_le_bytes());
+        bytes
+    }
+
+    /// The identifier with these [bytes](Self::bytes).
+    pub fn from_bytes(bytes: &[u8; 16]) -> Self {
+        let word = |at| u32::from_le_bytes(std::array::from_fn(|n| bytes[at + n]));
+        Self { process: word(4), number: word(8) }
+    }
+}
+
+/// A kind of [`Entity`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the names of ROS 2")]
+pub enum Kind {
+    Node,
+    Publisher,
+    Subscription,
+    Client,
+    Service,
+}
+
+/// The settled QoS of an endpoint: durations in nanoseconds, [`NEVER`] if unlimited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Qos {
+    /// The number of messages that are kept; `None` for all.
+    pub depth: Option<u32>,
+    /// Reliable rather than best effort.
+    pub is_reliable: bool,
+    /// Transient local rather than volatile.
+    pub is_transient_local: bool,
+    /// The longest time between two messages.
+    pub deadline: u64,
+    /// How long a message is of use.
+    pub lifespan: u64,
+    /// Liveliness by topic rather than automatic.
+    pub is_manual: bool,
+    /// The longest time without a sign of life.
+    pub lease: u64,
+}
+
+impl Default for Qos {
+    /// Reliable, volatile, the last message, no limits of time.
+    fn default() -> Self {
+        Self {
+            depth: Some(1),
+            is_reliable: true,
+            is_transient_local: false,
+            deadline: NEVER,
+            lifespan: NEVER,
+            is_manual: false,
+            lease: NEVER,
+        }
+    }
+}
+
+/// A policy by which a publisher offers less than a subscription requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names of ROS 2")]
+pub enum Incompatible {
+    Reliability,
+    Durability,
+    Deadline,
+    Liveliness,
+}
+
+impl Qos {
+    /// The first policy by which this offer of a publisher is less than a subscription `requests`;
+    /// `None` if they are compatible, by the rules of DDS.
+    pub fn offers_less_than(&self, requests: &Self) -> Option<Incompatible> {
+        if !self.is_reliable && requests.is_reliable {
+            Some(Incompatible::Reliability)
+        } else if !self.is_transient_local && requests.is_transient_local {
+            Some(Incompatible::Durability)
+        } else if self.deadline > requests.deadline {
+            Some(Incompatible::Deadline)
+        } else if (!self.is_manual && requests.is_manual) || self.lease > requests.lease {
+            Some(Incompatible::Liveliness)
+        } else {
+            None
+        }
+    }
+}
+
+/// A node, or an endpoint of a node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entity {
+    /// Its identifier.
+    pub gid: Gid,
+    /// Its kind.
+    pub kind: Kind,
+    /// The name of its node, without the namespace.
+    pub node: String,
+    /// The namespace of its node.
+    pub namespace: String,
+    /// The fully qualified topic or service; empty for a node.
+    pub name: String,
+    /// Its type, such as `std_msgs/msg/String`; empty for a node.
+    pub type_name: String,
+    /// The version and the 32 bytes of the type's hash; empty for a node.
+    #[serde(with = "serde_bytes")]
+    pub type_hash: Vec<u8>,
+    /// Its QoS.
+    pub qos: Qos,
+}
+
+impl Entity {
+    /// Whether this is a publisher, and that a subscription, of one topic and type.
+    pub fn meets(&self, subscription: &Self) -> bool {
+        self.kind == Kind::Publisher
+            && subscription.kind == Kind::Subscription
+            && self.name == subscription.name
+            && self.type_name == subscription.type_name
+    }
+
+    /// Whether the messages of this publisher reach that subscription.
+    pub fn reaches(&self, subscription: &Self) -> bool {
+        self.meets(subscription) && self.qos.offers_less_than(&subscription.qos).is_none()
+    }
+}
+
+/// A message, request or response.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sample {
+    /// The publisher, client or service.
+    pub from: Gid,
+    /// Its number there, from one; of a response, the number of the request.
+    pub number: i64,
+    /// The simulated time at which it was sent, in nanoseconds since 1970.
+    pub sent: u64,
+    /// Its contents as CDR, with the four bytes before them.
+    #[serde(with = "serde_bytes")]
+    pub bytes: Vec<u8>,
+}
+
+/// From a process to the coordinator. Before a deadline that it passes alone, a process says
+/// nothing; everything that it says happens at the time of the next `Rest`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Up {
+    /// A node or endpoint appears.
+    Add(Entity),
+    /// It disappears.
+    Remove(Gid),
+    /// A publisher sends a message to subscriptions of all processes. Those of the same process
+    /// have it already.
+    Publish(Sample),
+    /// A client calls the service of this name. `to` is the one of the same process that has the
+    /// request already.
+    Request {
+        /// The service.
+        name: String,
+        /// The service of the same process.
+        to: Option<Gid>,
+        /// The request.
+        sample: Sample,
+    },
+    /// A service answers this client. One of the same process has the response already.
+    Response {
+        /// The client.
+        to: Gid,
+        /// The response.
+        sample: Sample,
+    },
+    /// All threads wait: the turn ends.
+    Rest {
+        /// The simulated time of the process.
+        now: u64,
+        /// The earliest time for which a thread waits.
+        deadline: Option<u64>,
+        /// How often threads took turns.
+        switches: u64,
+        /// A digest of which thread ran when.
+        digest: u64,
+        /// Whether the pipes of its output have something to read.
+        has_output: bool,
+    },
+    /// The process ends: the turn ends, and no other one follows.
+    End {
+        /// The simulated time of the process.
+        now: u64,
+    },
+}
+
+impl Up {
+    /// The process in the name of which it is sent; `None` if it names none.
+    pub fn process(&self) -> Option<u32> {
+        match self {
+            Self::Add(entity) => Some(entity.gid.process),
+            Self::Remove(gid) => Some(gid.process),
+            Self::Publish(sample)
+            | Self::Request { sample, .. }
+            | Self::Response { sample, .. } => Some(sample.from.process),
+            Self::Rest { .. } | Self::End { .. } => None,
+        }
+    }
+}
+
+/// From the coordinator to a process.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Down {
+    /// A node or endpoint of another process appears.
+    Add(Entity),
+    /// It disappears.
+    Remove(Gid),
+    /// A message arrives at these endpoints of the process; a request or response at one.
+    Deliver {
+        /// The numbers of the endpoints.
+        to: Vec<u32>,
+        /// The message.
+        sample: Sample,
+    },
+    /// The process continues: the turn ends.
+    Go {
+        /// The simulated time.
+        now: u64,
+        /// Until then, exclusive, nothing happens to the process: it may pass deadlines alone
+        /// unless it has something to say.
+        until: u64,
+    },
+}
+
+/// A turn that is being written: its length, which is set at the end, and its frames.
+#[derive(Debug)]
+pub struct Turn(Vec<u8>);
+
+const LENGTH_BYTES: usize = size_of::<u64>();
+
+impl Default for Turn {
+    /// No frames.
+    fn default() -> Self {
+        Self(vec![0; LENGTH_BYTES])
+    }
+}
+
+impl Turn {
+    /// Whether it has no frame.
+    pub fn is_empty(&self) -> bool {
+        self.0.len() == LENGTH_BYTES
+    }
+
+    /// Adds a frame: an [`Up`] or a [`Down`].
+    pub fn push(&mut self, frame: &impl Serialize) {
+        let bytes = std::mem::take(&mut self.0);
+        self.0 = postcard::to_extend(frame, bytes).expect("frames have no maps of unknown size");
+    }
+
+    /// Writes it, and empties it.
+    ///
+    /// # Errors
+    /// The stream's.
+    pub fn send(&mut self, mut stream: impl Write) -> io::Result<()> {
+        let length = (self.0.len() - LENGTH_BYTES) as u64;
+        self.0[..LENGTH_BYTES].copy_from_slice(&length.to_le_bytes());
+        let sent = stream.write_all(&self.0);
+        self.0.truncate(LENGTH_BYTES);
+        sent
+    }
+}
+
+/// A turn could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The stream has ended or failed.
+    #[error("the connection has ended: {0}")]
+    Stream(#[from] io::Error),
+    /// It has bytes that are no turn.
+    #[error("the bytes are no turn: {0}")]
+    Rubbish(String),
+}
+
+/// Reads a turn.
+///
+/// # Errors
+/// [`ReadError`].
+pub fn receive<T: DeserializeOwned>(mut stream: impl Read) -> Result<Vec<T>, ReadError> {
+    let mut first = [0; 4096];
+    let mut count = 0;
+    // Most turns come in one piece, and none follows before this one is answered.
+    while count < LENGTH_BYTES {
+        count += match stream.read(&mut first[count..]) {
+            Ok(0) => return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
+            Err(error) => return Err(error.into()),
+        };
+    }
+    let (length, begin) = first[..count].split_first_chunk().expect("it was read");
+    let length = u64::from_le_bytes(*length);
+    let left = length.checked_sub(begin.len() as u64).filter(|_| length <= TURN_MAX);
+    let Some(left) = left else {
+        return Err(ReadError::Rubbish(format!("a length of {length} bytes")));
+    };
+    let mut bytes = begin.to_vec();
+    if left > 0 {
+        stream.take(left).read_to_end(&mut bytes)?;
+    }
+    if bytes.len() as u64 != length {
+        return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+    }
+    let (mut frames, mut rest) = (Vec::new(), &bytes[..]);
+    while !rest.is_empty() {
+        let (frame, next) = postcard::take_from_bytes(rest)
+            .map_err(|error| ReadError::Rubbish(format!("frame {}: {error}", frames.len())))?;
+        frames.push(frame);
+        rest = next;
+    }
+    Ok(frames)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turns_are_read_as_they_were_written_and_rubbish_is_an_error() {
+        let gid = Gid { process: 1, number: 2 };
+        assert_eq!(Gid::from_bytes(&gid.bytes()), gid);
+        let sample = Sample { from: gid, number: -1, sent: NEVER, bytes: vec![0, 1, 255] };
+        let frames = [Down::Deliver { to: vec![7, 8], sample }, Down::Go { now: 1, until: NEVER }];
+        let (mut turn, mut bytes) = (Turn::default(), Vec::new());
+        frames.iter().for_each(|frame| turn.push(frame));
+        turn.send(&mut bytes).unwrap();
+        assert!(turn.is_empty());
+        assert_eq!(receive::<Down>(&bytes[..]).unwrap(), frames);
+
+        assert!(matches!(receive::<Down>(&bytes[..bytes.len() - 1]), Err(ReadError::Stream(_))));
+        let large = Sample { from: gid, number: 1, sent: 0, bytes: vec![7; 100_000] };
+        let (mut turn, mut many) = (Turn::default(), Vec::new());
+        turn.push(&Up::Publish(large.clone()));
+        turn.send(&mut many).unwrap();
+        assert_eq!(receive::<Up>(&many[..]).unwrap(), [Up::Publish(large)]);
+        assert!(matches!(receive::<Down>(&[255; 99][..]), Err(ReadError::Rubbish(_))));
+        bytes[8] = 99;
+        let error = receive::<Down>(&bytes[..]).unwrap_err().to_string();
+        assert!(error.contains("frame 0"), "{error}");
+    }
+
+    #[test]
+    fn qos_is_compatible_by_the_rules_of_dds() {
+        let strict = Qos {
+            is_transient_local: true,
+            deadline: 5,
+            is_manual: true,
+            lease: 5,
+            ..Qos::default()
+        };
+        assert_eq!(strict.offers_less_than(&Qos::default()), None);
+        let lacks = |offer: Qos| offer.offers_less_than(&strict);
+        assert_eq!(lacks(strict), None);
+        assert_eq!(lacks(Qos { is_reliable: false, ..strict }), Some(Incompatible::Reliability));
+        let volatile = Qos { is_transient_local: false, ..strict };
+        assert_eq!(lacks(volatile), Some(Incompatible::Durability));
+        assert_eq!(lacks(Qos { deadline: 6, ..strict }), Some(Incompatible::Deadline));
+        assert_eq!(lacks(Qos { lease: 6, ..strict }), Some(Incompatible::Liveliness));
+        assert_eq!(lacks(Qos { is_manual: false, ..strict }), Some(Incompatible::Liveliness));
+    }
+}

@@ -1,0 +1,300 @@
+//! The commands `run`, `verify` and `explore` for systems of processes.
+
+use crate::{End, Options, Report, System, explore, run};
+use clap::{Args, Parser, Subcommand};
+use ringspin_executor::{Error, ErrorKind, Result};
+use ringspin_modes::quantity::Nanos;
+use ringspin_modes::{Schedule, TiePolicy};
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{BufRead, BufReader, IsTerminal, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::OnceLock;
+use std::time::Instant;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    all went well
+  1    a process ended with another code than 0 or was killed, runs differ, or `explore` has found
+       an order that fails
+  2    the command line or the system is not usable
+  130  the run was stopped by a signal
+  N    of `run`: the code of the process that the system names in `end`";
+
+/// Runs programs with ROS 2 nodes, as they are, in one deterministic order under simulated time.
+#[derive(Debug, Parser)]
+#[command(after_help = EXIT_CODES)]
+struct Line {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run a system once.
+    Run {
+        #[command(flatten)]
+        common: Common,
+        #[command(flatten)]
+        ties: Ties,
+        /// Write a line for each event.
+        #[arg(long, value_name = "FILE")]
+        log: Option<PathBuf>,
+        /// Record all topics: a file if the name ends in `.mcap`, else a rosbag2 directory.
+        #[arg(long, value_name = "OUT")]
+        record: Option<PathBuf>,
+    },
+    /// Run a system several times, and compare all that happens.
+    Verify {
+        #[command(flatten)]
+        common: Common,
+        /// How often.
+        #[arg(long, default_value_t = 3)]
+        runs: usize,
+        #[command(flatten)]
+        ties: Ties,
+    },
+    /// Run a system in many orders of simultaneous events, until a process fails.
+    Explore {
+        #[command(flatten)]
+        common: Common,
+        /// The seeds.
+        #[arg(long, value_name = "FROM..TO", default_value = "0..100", value_parser = seeds)]
+        seeds: Range<u64>,
+    },
+}
+
+#[derive(Debug, Args)]
+struct Common {
+    /// The system, or a launch file in XML or YAML.
+    #[arg(value_name = "SYSTEM", required_unless_present = "commands")]
+    system: Option<PathBuf>,
+    /// The simulated time after which the run ends, such as `10 s`.
+    #[arg(long = "for", value_name = "TIME")]
+    duration: Option<Nanos>,
+    /// Another seed than the system's.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Do not show the output of the processes.
+    #[arg(long)]
+    quiet: bool,
+    /// Programs in place of a system: `-- COMMAND -- COMMAND`.
+    #[arg(last = true, value_name = "COMMAND", conflicts_with = "system")]
+    commands: Vec<String>,
+}
+
+/// The order of events of one instant.
+#[derive(Debug, Args)]
+struct Ties {
+    /// Choose at random, with this seed.
+    #[arg(long, value_name = "SEED", conflicts_with = "schedule")]
+    shuffle: Option<u64>,
+    /// Choose as `explore` has printed.
+    #[arg(long)]
+    schedule: Option<Schedule>,
+}
+
+impl Ties {
+    fn policy(&self) -> TiePolicy {
+        match (self.shuffle, &self.schedule) {
+            (Some(seed), _) => TiePolicy::Shuffle { seed },
+            (None, Some(schedule)) => TiePolicy::Scripted(schedule.clone()),
+            (None, None) => TiePolicy::Fifo,
+        }
+    }
+}
+
+fn seeds(text: &str) -> Result<Range<u64>, String> {
+    let (from, to) = text.split_once("..").ok_or("write it as 0..100")?;
+    let number = |text: &str| text.parse().map_err(|error| format!("`{text}`: {error}"));
+    Ok(number(from)?..number(to)?)
+}
+
+/// Runs the command of this process's command line.
+pub fn main() -> ExitCode {
+    let line = match Line::try_parse() {
+        Ok(line) => line,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    ExitCode::from(line.command.run().unwrap_or_else(|error| {
+        eprintln!("{error}");
+        match error.kind() {
+            ErrorKind::Diverged => 1,
+            ErrorKind::InvalidState => 130,
+            _ => 2,
+        }
+    }))
+}
+
+fn is_stopped() -> bool {
+    STOPPED.get().is_some()
+}
+
+/// Set once a signal has asked for the end.
+static STOPPED: OnceLock<()> = OnceLock::new();
+
+impl Common {
+    fn system(&self) -> Result<System> {
+        let mut system = match &self.system {
+            Some(path) => System::load(path)?,
+            None => System::of_commands(self.commands.split(|word| word == "--"))?,
+        };
+        system.duration = self.duration.or(system.duration);
+        system.seed = self.seed.unwrap_or(system.seed);
+        Ok(system)
+    }
+
+    fn run(
+        &self,
+        system: &System,
+        ties: TiePolicy,
+        log: Option<&Path>,
+        recording: Option<&Path>,
+    ) -> Result<Report> {
+        let mut said = BTreeSet::new();
+        let mut print = |time: ringspin_executor::Time, name: &str, is_error: bool, line: &str| {
+            // A remark of the simulation on what several programs do is shown once.
+            if line.starts_with("ringspin: ") && !said.insert(line.to_owned()) {
+                return;
+            }
+            let line = format!("[{time} {name}] {line}\n");
+            let _ = match is_error {
+                false => std::io::stdout().write_all(line.as_bytes()),
+                true => std::io::stderr().write_all(line.as_bytes()),
+            };
+        };
+        let [record, recording] = [log, recording].map(|path| path.map(Path::to_path_buf));
+        let options = Options { ties, record, recording, is_stopped, ..Options::default() };
+        match self.quiet {
+            true => run(system, options, &mut |_, _, _, _| ()),
+            false => run(system, options, &mut print),
+        }
+    }
+}
+
+fn describe(report: &Report) -> String {
+    let end = match report.end {
+        End::Time => "the end of its time".into(),
+        End::Process(code) => format!("the end of its process, with code {code}"),
+        End::Processes => "the end of all processes".into(),
+        End::Failure => "a failure".into(),
+        End::Quiet => "a wait of all processes, none for a time".into(),
+    };
+    let Report { time, messages, turns, digest, .. } = report;
+    format!("{time} up to {end}: {messages} messages, {turns} turns, digest {digest:016x}")
+}
+
+/// The exit code of a run; its failures are said.
+fn code(report: &Report) -> u8 {
+    report.failures.iter().chain(&report.unused_links).for_each(|line| eprintln!("{line}"));
+    match report.end {
+        End::Process(code @ 1..) => code,
+        _ if !report.failures.is_empty() => 1,
+        _ if !report.unused_links.is_empty() => 2,
+        _ => 0,
+    }
+}
+
+impl Command {
+    fn run(&self) -> Result<u8> {
+        let stop = ctrlc::set_handler(|| STOPPED.get_or_init(|| ()).to_owned());
+        stop.map_err(|error| Error::new(ErrorKind::Unsupported, error.to_string()))?;
+        match self {
+            Self::Run { common, ties, log, record } => {
+                let begun = Instant::now();
+                let report = common.run(
+                    &common.system()?,
+                    ties.policy(),
+                    log.as_deref(),
+                    record.as_deref(),
+                )?;
+                let real = begun.elapsed().as_secs_f64();
+                eprintln!("{}; {real:.3} s", describe(&report));
+                Ok(code(&report))
+            }
+            Self::Verify { common, runs, ties } => verify(common, *runs, &ties.policy()),
+            Self::Explore { common, seeds } => explore(common, seeds.clone()),
+        }
+    }
+}
+
+fn verify(common: &Common, runs: usize, ties: &TiePolicy) -> Result<u8> {
+    let system = common.system()?;
+    let folder = tempfile::tempdir().map_err(|error| {
+        Error::new(ErrorKind::Io, format!("failed to make a folder for the records: {error}"))
+    })?;
+    let path = |run: usize| folder.path().join(run.to_string());
+    let mut failed = 0;
+    for run in 1..=runs.max(2) {
+        let report = common.run(&system, ties.clone(), Some(&path(run)), None)?;
+        eprintln!("run {run}: {}", describe(&report));
+        failed = failed.max(code(&report));
+        if run > 1
+            && let Some(difference) = first_difference(&path(1), &path(run))
+        {
+            let text = format!("run {run} differs from run 1\n{difference}");
+            return Err(Error::new(ErrorKind::Diverged, text));
+        }
+    }
+    Ok(failed)
+}
+
+/// The first line that differs, in words, with the last event of the same process before it.
+fn first_difference(left: &Path, right: &Path) -> Option<String> {
+    let lines = |path| File::open(path).ok().map(|file| BufReader::new(file).lines());
+    let (mut left, mut right) = (lines(left)?, lines(right)?);
+    let mut before: Vec<String> = Vec::new();
+    loop {
+        let (one, two) = (left.next(), right.next());
+        let text = |line: Option<std::io::Result<String>>| line?.ok();
+        let (one, two) = (text(one), text(two));
+        if one == two {
+            before.push(one?);
+            if before.len() > 1000 {
+                before.drain(..500);
+            }
+            continue;
+        }
+        let process = |line: &str| line.split(' ').nth(2).map(str::to_owned);
+        let name = one.as_deref().or(two.as_deref()).and_then(process);
+        let cause = before.iter().rev().find(|line| process(line) == name);
+        let end = "the end of the run".to_owned();
+        return Some(format!(
+            "  run 1: {}\n  other: {}\n  after: {}",
+            one.as_ref().unwrap_or(&end),
+            two.as_ref().unwrap_or(&end),
+            cause.map_or("nothing", |line| line),
+        ));
+    }
+}
+
+fn explore(common: &Common, seeds: Range<u64>) -> Result<u8> {
+    let system = common.system()?;
+    let progress = |done: &str| {
+        if std::io::stderr().is_terminal() {
+            eprint!("\r{done}\x1b[K\r");
+        }
+    };
+    let Some(found) = explore::explore(&system, seeds.clone(), is_stopped, &progress)? else {
+        println!("no order fails of those with the seeds {} to {}", seeds.start, seeds.end);
+        return Ok(0);
+    };
+    println!("{found}");
+    let mut words: Vec<_> = std::env::args().take(1).collect();
+    words.extend(["run".into(), "--schedule".into(), found.schedule.to_string()]);
+    words.extend(common.duration.map(|duration| format!("--for={duration}")));
+    words.extend(common.seed.map(|seed| format!("--seed={seed}")));
+    words.extend(common.system.iter().map(|path| path.display().to_string()));
+    if !common.commands.is_empty() {
+        words.push("--".into());
+        words.extend(common.commands.iter().cloned());
+    }
+    let again = shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default();
+    println!("to see it again: {again}");
+    Ok(1)
+}

@@ -1,0 +1,450 @@
+//! Runs the processes of a system one at a time, in one order that nothing but their messages and
+//! deadlines decides.
+//!
+//! A process has its turn until all of its threads wait. All that it sent in the turn is put into
+//! the queue of events before another process has a turn, so how long it computed changes nothing.
+//! Programs that start at one instant start at the same time on all cores, since none sees another
+//! one before it waits; they are heard in their order.
+
+use crate::Options;
+use crate::cores::Cores;
+use crate::graph::{Graph, node};
+use crate::process::{Gone, Process, Shared};
+use crate::queue::{EventQueue, Next};
+use crate::record::{Contents, Record};
+use crate::recording::Recording;
+use crate::system::{Restart, System};
+use ringspin_executor::{Error, ErrorKind, Result};
+use ringspin_modes::Deviation;
+use ringspin_modes::random::mix;
+use ringspin_process_protocol::{Down, Entity, Gid, Kind, NEVER, Sample, Up};
+use std::process::ExitStatus;
+
+/// The simulated time from the end of a process to its next start.
+const RESTART_DELAY: u64 = 1_000_000_000;
+
+/// The exit code of a process that was killed, as shells have it.
+const KILLED: u8 = 137;
+
+/// An event for a process.
+#[derive(Debug)]
+enum Event {
+    /// The process at this place of the system starts.
+    Start(usize),
+    /// A frame arrives.
+    Frame(Down),
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum End {
+    /// Its simulated time was over.
+    Time,
+    /// The process that the system names has ended, with this code: 128 and the number of a signal
+    /// that ended it.
+    Process(u8),
+    /// All processes have ended.
+    #[default]
+    Processes,
+    /// A process has failed, and the run was to end then.
+    Failure,
+    /// All processes wait, and none for a time.
+    Quiet,
+}
+
+/// The figures of a run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outcome {
+    pub(crate) end: End,
+    pub(crate) now: u64,
+    pub(crate) messages: u64,
+    pub(crate) turns: u64,
+    /// The processes that failed, in words.
+    pub(crate) failures: Vec<String>,
+    pub(crate) choices: u64,
+    pub(crate) deviations: Vec<(Deviation, String)>,
+    /// The links that no message took.
+    pub(crate) unused_links: Vec<String>,
+}
+
+pub(crate) struct Coordinator<'a, 'b> {
+    system: &'a System,
+    shared: &'a Shared,
+    options: &'a Options,
+    record: &'a mut Record<'b>,
+    processes: Vec<Process>,
+    graph: Graph,
+    queue: EventQueue<Event>,
+    now: u64,
+    outcome: Outcome,
+    cores: Option<Cores>,
+    recording: Option<Recording>,
+    lines: Vec<(usize, Vec<u8>)>,
+}
+
+impl<'a, 'b> Coordinator<'a, 'b> {
+    pub(crate) fn new(
+        system: &'a System,
+        shared: &'a Shared,
+        options: &'a Options,
+        record: &'a mut Record<'b>,
+    ) -> Result<Self> {
+        let recording = options.recording.as_deref().map(Recording::create).transpose()?;
+        let (end, failures) = (End::Processes, Vec::new());
+        Ok(Self {
+            system,
+            recording,
+            shared,
+            options,
+            record,
+            processes: Vec::new(),
+            graph: Graph::new(system.link.clone(), system.seed),
+            queue: EventQueue::new(&options.ties),
+            now: 0,
+            outcome: Outcome { end, failures, ..Outcome::default() },
+            cores: Cores::of_this_thread(),
+            lines: Vec::new(),
+        })
+    }
+
+    /// Runs the system to its end.
+    ///
+    /// # Errors
+    /// A program that cannot be started, a file that cannot be written, a stop.
+    pub(crate) fn run(mut self) -> Result<Outcome> {
+        for (place, spec) in self.system.processes.iter().enumerate() {
+            let start = spec.start.map_or(0, |start| start.0);
+            self.queue.push(start, u32::MAX, place as u32, Event::Start(place));
+        }
+        let end = self.steps();
+        // Also after a stop: all that happened before it is recorded.
+        self.recording.take().map_or(Ok(()), Recording::finish)?;
+        self.outcome.end = end?;
+        self.outcome.now = self.now;
+        self.outcome.choices = self.queue.choices;
+        self.outcome.deviations = self.queue.deviations;
+        self.outcome.unused_links = self.graph.unused_links();
+        Ok(self.outcome)
+    }
+
+    /// Takes steps until the end.
+    fn steps(&mut self) -> Result<End> {
+        let duration = self.system.duration.map_or(NEVER, |duration| duration.0);
+        while let Some(next) = self.next() {
+            let (Next::Event(time, ..) | Next::Deadline(time, _)) = next;
+            if time >= duration {
+                self.now = duration;
+                return Ok(End::Time);
+            }
+            self.now = self.now.max(time);
+            let end = match next {
+                Next::Event(_, _, Event::Start(place)) => self.start(place)?,
+                Next::Event(_, number, Event::Frame(frame)) => {
+                    let frames = self.with_changes(time, number, frame);
+                    self.turn(number, frames)?
+                }
+                Next::Deadline(_, number) => self.turn(number, Vec::new())?,
+            };
+            if let Some(end) = end {
+                return Ok(end);
+            }
+            if self.options.ends_on_failure && !self.outcome.failures.is_empty() {
+                return Ok(End::Failure);
+            }
+        }
+        Ok(self.quiet())
+    }
+
+    /// A frame for a process; a change of the graph with the next ones, as they are one turn.
+    fn with_changes(&mut self, time: u64, number: u32, frame: Down) -> Vec<Down> {
+        let is_change = |frame: &Down| matches!(frame, Down::Add(_) | Down::Remove(_));
+        let mut frames = vec![frame];
+        while is_change(&frames[0])
+            && let Some(Event::Frame(next)) = self.queue.pop_if(time, |to, event| {
+                to == number && matches!(event, Event::Frame(frame) if is_change(frame))
+            })
+        {
+            frames.push(next);
+        }
+        frames
+    }
+
+    /// Takes the next step.
+    fn next(&mut self) -> Option<Next<Event>> {
+        let alive = self.processes.iter().zip(0..);
+        let deadlines = alive.filter_map(|(process, n)| Some((process.deadline?, n)));
+        let name = |process: u32| &self.processes[process as usize].name;
+        self.queue.pop(deadlines, |to, event| match event {
+            None => format!("the timeout of {}", name(to)),
+            Some(Event::Start(place)) => {
+                format!("the start of {}", self.system.processes[*place].name)
+            }
+            Some(Event::Frame(Down::Deliver { to: numbers, sample })) => {
+                let topic = self.graph.get(Gid { process: to, number: numbers[0] });
+                let topic = topic.map_or("", |entity| &entity.name);
+                let from = name(sample.from.process);
+                format!("message {} of {from} on {topic} for {}", sample.number, name(to))
+            }
+            Some(Event::Frame(_)) => format!("a change of the graph for {}", name(to)),
+        })
+    }
+
+    fn quiet(&self) -> End {
+        match self.processes.iter().any(Process::is_alive) {
+            true => End::Quiet,
+            false => End::Processes,
+        }
+    }
+
+    /// Starts the process at this place, and all others that start at this instant.
+    fn start(&mut self, first: usize) -> Result<Option<End>> {
+        let mut places = vec![first];
+        let is_start = |_, event: &Event| matches!(event, Event::Start(_));
+        while let Some(Event::Start(place)) = self.queue.pop_if(self.now, is_start) {
+            places.push(place);
+        }
+        let begin = self.processes.len();
+        self.cores.iter().for_each(Cores::leave);
+        for place in places {
+            let (spec, number) = (&self.system.processes[place], self.processes.len() as u32);
+            let seed = mix(self.system.seed ^ mix(u64::from(number) + 1));
+            let process = Process::start((place, spec), number, self.now, seed, self.shared)?;
+            self.record.note(self.now, &spec.name, format_args!("starts as process {number}"));
+            self.graph.add_process(&spec.name);
+            self.processes.push(process);
+        }
+        for number in begin..self.processes.len() {
+            let number = number as u32;
+            let known: Vec<_> = self.graph.entities().cloned().collect();
+            for entity in known {
+                self.send(self.now, entity.gid.process, number, Down::Add(entity));
+            }
+            if let Some(end) = self.hear(number)? {
+                return Ok(Some(end));
+            }
+            let process = self.processes[number as usize].number();
+            self.cores.iter().for_each(|cores| cores.take(process));
+        }
+        self.cores.iter().for_each(Cores::stay);
+        Ok(None)
+    }
+
+    fn send(&mut self, time: u64, from: u32, to: u32, frame: Down) {
+        if self.processes.get(to as usize).is_some_and(Process::is_alive) {
+            self.queue.push(time, from, to, Event::Frame(frame));
+        }
+    }
+
+    fn tell_others(&mut self, from: u32, frame: &Down) {
+        for to in (0..self.processes.len() as u32).filter(|to| *to != from) {
+            self.send(self.now, from, to, frame.clone());
+        }
+    }
+
+    /// Gives a process a turn in which these frames arrive.
+    fn turn(&mut self, number: u32, mut frames: Vec<Down>) -> Result<Option<End>> {
+        if !self.processes[number as usize].is_alive() {
+            return Ok(None);
+        }
+        for frame in &frames {
+            self.note_arrival(number, frame);
+        }
+        let until = self.until(number);
+        frames.push(Down::Go { now: self.now, until });
+        self.processes[number as usize].tell(frames);
+        self.hear(number)
+    }
+
+    fn note_arrival(&mut self, number: u32, frame: &Down) {
+        let name = &self.processes[number as usize].name;
+        match frame {
+            Down::Deliver { to, sample } => {
+                let topic = self.graph.get(Gid { process: number, number: to[0] });
+                let topic = topic.map_or("?", |entity| &entity.name);
+                let from = &self.processes[sample.from.process as usize].name;
+                let event = format_args!("receives {topic} {} of {from}", sample.number);
+                self.record.note(self.now, name, event);
+            }
+            _ => self.record.note(self.now, name, format_args!("sees a change of the graph")),
+        }
+    }
+
+    /// Until when nothing happens outside of a process.
+    fn until(&self, number: u32) -> u64 {
+        let others = self.processes.iter().zip(0..).filter(|(_, other)| *other != number);
+        let deadlines = others.filter_map(|(process, _)| process.deadline);
+        let duration = self.system.duration.map(|duration| duration.0);
+        deadlines.chain(self.queue.next_time()).chain(duration).min().unwrap_or(NEVER)
+    }
+
+    /// Hears a process until the end of its turn.
+    fn hear(&mut self, number: u32) -> Result<Option<End>> {
+        self.outcome.turns += 1;
+        let process = &mut self.processes[number as usize];
+        let heard = process.hear(self.shared, &mut self.lines);
+        let name = process.name.clone();
+        if let Ok(frames) = &heard {
+            // It may have continued alone for a while: all that it says is of its last instant.
+            let last = frames.iter().rev().find_map(|frame| match frame {
+                Up::Rest { now, .. } | Up::End { now } => Some(*now),
+                _ => None,
+            });
+            self.now = last.map_or(self.now, |last| last.max(self.now));
+        }
+        for (output, line) in std::mem::take(&mut self.lines) {
+            self.record.print(self.now, &name, output == 1, &line);
+        }
+        let frames = match heard {
+            Ok(frames) => frames,
+            Err(Gone::Stopped) => {
+                return Err(Error::new(ErrorKind::InvalidState, "stopped by a signal"));
+            }
+            Err(Gone::Ended(status)) => return Ok(self.ended(number, status)),
+            Err(Gone::Killed(reason)) => return Ok(self.killed(number, &reason)),
+        };
+        if frames.iter().any(|frame| frame.process().is_some_and(|of| of != number)) {
+            let reason = "it sent something in the name of another process";
+            self.processes[number as usize].kill(reason);
+            return Ok(self.killed(number, reason));
+        }
+        let mut is_over = true;
+        for frame in frames {
+            match frame {
+                Up::Rest { deadline, switches, digest, .. } => {
+                    let event = format_args!("rests, {switches} switches, digest {digest:016x}");
+                    self.record.note(self.now, &name, event);
+                    self.processes[number as usize].deadline = deadline;
+                    is_over = false;
+                }
+                frame => self.handle(number, &name, frame)?,
+            }
+        }
+        // After its last words the process ends.
+        if is_over { self.hear(number) } else { Ok(None) }
+    }
+
+    fn handle(&mut self, number: u32, name: &str, frame: Up) -> Result<()> {
+        match frame {
+            Up::Add(entity) => {
+                let (kind, of) = (entity.kind, node(&entity));
+                let event = format_args!("adds a {kind:?} {} of {of}", entity.name);
+                self.record.note(self.now, name, event);
+                self.graph.add(entity.clone());
+                self.tell_others(number, &Down::Add(entity.clone()));
+                if entity.kind == Kind::Subscription {
+                    self.send_past(&entity);
+                }
+            }
+            Up::Remove(gid) => self.remove(number, name, gid),
+            Up::Publish(sample) => {
+                let publisher = self.graph.get(sample.from);
+                if let (Some(recording), Some(publisher)) = (&mut self.recording, publisher) {
+                    recording.add(publisher, &sample)?;
+                }
+                let topic = publisher.map_or("?", |entity| &entity.name);
+                let contents = Contents(&sample.bytes);
+                let event = format_args!("publishes {topic} {}, {contents}", sample.number);
+                self.record.note(self.now, name, event);
+                let arrivals = self.graph.publish(&sample, self.now);
+                self.deliver(sample, arrivals);
+            }
+            Up::Request { name: service, to, sample } => {
+                let contents = Contents(&sample.bytes);
+                let event = format_args!("calls {service} {}, {contents}", sample.number);
+                self.record.note(self.now, name, event);
+                let arrivals = match to {
+                    Some(_) => Vec::new(), // it is in the same process
+                    None => self.graph.request(&service, &sample, self.now),
+                };
+                self.deliver(sample, arrivals);
+            }
+            Up::Response { to, sample } => {
+                let contents = Contents(&sample.bytes);
+                let event = format_args!("responds to {to:?} {}, {contents}", sample.number);
+                self.record.note(self.now, name, event);
+                let arrivals = match to.process == number {
+                    true => Vec::new(),
+                    false => self.graph.arrivals(&sample, to, self.now),
+                };
+                self.deliver(sample, arrivals);
+            }
+            Up::Rest { .. } | Up::End { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// Puts the arrivals of a message into the queue: those of one process at one time are one.
+    fn deliver(&mut self, sample: Sample, arrivals: Vec<(Gid, u64)>) {
+        self.outcome.messages += 1;
+        let mut arrivals = arrivals.into_iter().peekable();
+        while let Some((to, time)) = arrivals.next() {
+            let mut all = vec![to.number];
+            while let Some((next, _)) =
+                arrivals.next_if(|(next, at)| next.process == to.process && *at == time)
+            {
+                all.push(next.number);
+            }
+            let (from, sample) = (sample.from.process, sample.clone());
+            self.send(time, from, to.process, Down::Deliver { to: all, sample });
+        }
+    }
+
+    /// A late subscription gets the last messages of publishers with transient local durability.
+    fn send_past(&mut self, subscription: &Entity) {
+        for sample in self.graph.past_of(subscription) {
+            let (from, to) = (sample.from.process, subscription.gid);
+            let frame = Down::Deliver { to: vec![to.number], sample };
+            self.send(self.now, from, to.process, frame);
+        }
+    }
+
+    fn remove(&mut self, number: u32, name: &str, gid: Gid) {
+        self.record.note(self.now, name, format_args!("removes {gid:?}"));
+        self.graph.remove(gid);
+        self.tell_others(number, &Down::Remove(gid));
+    }
+
+    /// All of an ended process disappears.
+    fn leave(&mut self, number: u32) {
+        let name = self.processes[number as usize].name.clone();
+        for gid in self.graph.of_process(number) {
+            self.remove(number, &name, gid);
+        }
+    }
+
+    fn killed(&mut self, number: u32, reason: &str) -> Option<End> {
+        let name = self.processes[number as usize].name.clone();
+        self.record.note(self.now, &name, format_args!("is killed: {reason}"));
+        self.outcome.failures.push(format!("{name} was killed: {reason}"));
+        self.leave(number);
+        self.end_of(number, KILLED)
+    }
+
+    fn ended(&mut self, number: u32, status: ExitStatus) -> Option<End> {
+        let process = &self.processes[number as usize];
+        let (name, place) = (process.name.clone(), process.place);
+        self.record.note(self.now, &name, format_args!("ends, {status}"));
+        self.leave(number);
+        if !status.success() {
+            let time = ringspin_executor::Time::from_nanos(self.now);
+            self.outcome.failures.push(format!("{name} ended at {time}: {status}"));
+        }
+        let restarts = match self.system.processes[place].restart {
+            Restart::Never => false,
+            Restart::OnFailure => !status.success(),
+            Restart::Always => true,
+        };
+        if restarts {
+            let time = self.now.saturating_add(RESTART_DELAY);
+            self.queue.push(time, u32::MAX, place as u32, Event::Start(place));
+        }
+        let signal = std::os::unix::process::ExitStatusExt::signal(&status);
+        let code = status.code().unwrap_or(128 + signal.unwrap_or(0));
+        self.end_of(number, code as u8)
+    }
+
+    fn end_of(&self, number: u32, code: u8) -> Option<End> {
+        let name = &self.processes[number as usize].name;
+        (self.system.end.as_ref() == Some(name)).then_some(End::Process(code))
+    }
+}

@@ -1,0 +1,152 @@
+//! Several unmodified ROS 2 processes in one deterministic run.
+//!
+//! The programs of a [`System`] are started as they are: rclpy, rclcpp, rclrs or r2r. A library is
+//! loaded into each of them: it has the middleware of ROS 2 and simulates threads, clocks and
+//! random numbers. A coordinator gives the processes turns, in one order of time, ties and
+//! deadlines, and carries their messages. So a run gives the same result each time, on every
+//! machine and under any load, as fast as the programs compute.
+//!
+//! ```no_run
+//! use ringspin_processes::{Options, System, run};
+//!
+//! let system = System::load("system.yaml".as_ref())?;
+//! let report = run(&system, Options::default(), &mut |time, process, _, line| {
+//!     println!("[{time} {process}] {line}");
+//! })?;
+//! println!("{} messages, digest {:016x}", report.messages, report.digest);
+//! # Ok::<(), ringspin_executor::Error>(())
+//! ```
+//!
+//! | module | contents |
+//! |---|---|
+//! | `system` | [`System`], and its file |
+//! | `launch` | launch files as systems |
+//! | `coordinator` | turns |
+//! | `cores` | the core of the turns |
+//! | `queue` | the total order |
+//! | `graph` | nodes, endpoints and links of all processes |
+//! | `process` | a program, its socket and its output |
+//! | `recording` | all topics as rosbag2 has them |
+//! | `record` | a line for each event, and their digest |
+//! | `explore` | a search for an order that fails |
+//! | `command` | the command line |
+
+#![forbid(unsafe_code)]
+
+mod command;
+mod coordinator;
+mod cores;
+mod explore;
+mod graph;
+mod launch;
+mod process;
+mod queue;
+mod record;
+mod recording;
+mod system;
+
+pub use command::main;
+pub use coordinator::End;
+pub use record::Print;
+pub use system::{CommandLine, ProcessSpec, Restart, System, Value};
+
+use coordinator::Coordinator;
+use process::Shared;
+use record::Record;
+use ringspin_executor::{Error, ErrorKind, Result, Time};
+use ringspin_modes::{Deviation, TiePolicy};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How a system is run.
+#[derive(Debug)]
+pub struct Options {
+    /// The order of events of one instant.
+    pub ties: TiePolicy,
+    /// Whether the run ends with the first process that fails.
+    pub ends_on_failure: bool,
+    /// The file for the record: a line for each event.
+    pub record: Option<PathBuf>,
+    /// A recording of all topics: a file if the name ends in `.mcap`, else a directory.
+    pub recording: Option<PathBuf>,
+    /// The real time that a process may compute in one turn.
+    pub turn_max: Duration,
+    /// Whether the run is to stop, which is asked ten times a second.
+    pub is_stopped: fn() -> bool,
+}
+
+impl Default for Options {
+    /// The default order, no file, two minutes, no stop.
+    fn default() -> Self {
+        let turn_max = Duration::from_secs(120);
+        let ties = TiePolicy::Fifo;
+        Self {
+            ties,
+            ends_on_failure: false,
+            record: None,
+            recording: None,
+            turn_max,
+            is_stopped: || false,
+        }
+    }
+}
+
+/// The result of a run.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Why it ended.
+    pub end: End,
+    /// The simulated time of the end.
+    pub time: Time,
+    /// The messages, requests and responses that processes sent.
+    pub messages: u64,
+    /// The turns of all processes.
+    pub turns: u64,
+    /// A digest of all that happened: messages, order of threads, and output.
+    pub digest: u64,
+    /// The processes that ended with another code than 0, or were killed, in words.
+    pub failures: Vec<String>,
+    /// The links that were for no message, in words.
+    pub unused_links: Vec<String>,
+    /// How often several events, or deadlines, of one instant could be next.
+    pub choices: u64,
+    /// The choices that did not take the first candidate, in words.
+    pub deviations: Vec<(Deviation, String)>,
+}
+
+/// Runs a system to its end. `print` gets the lines that processes print.
+///
+/// # Errors
+/// A program that cannot be started, a file that cannot be written, a stop.
+pub fn run(system: &System, options: Options, print: &mut Print<'_>) -> Result<Report> {
+    let shared = Shared {
+        library: process::library()?,
+        logs: std::env::var_os("ROS_LOG_DIR")
+            .map_or_else(|| std::env::temp_dir().join("ringspin-ros-logs"), PathBuf::from),
+        turn_max: options.turn_max,
+        is_stopped: options.is_stopped,
+    };
+    let path = options.record.as_deref();
+    let file = path.map(File::create).transpose().map_err(|error| unwritten(path, &error))?;
+    let mut record = Record::new(file, print);
+    let coordinator = Coordinator::new(system, &shared, &options, &mut record)?;
+    let outcome = coordinator.run()?;
+    Ok(Report {
+        end: outcome.end,
+        time: Time::from_nanos(outcome.now),
+        messages: outcome.messages,
+        turns: outcome.turns,
+        digest: record.finish().map_err(|error| unwritten(path, &error))?,
+        failures: outcome.failures,
+        unused_links: outcome.unused_links,
+        choices: outcome.choices,
+        deviations: outcome.deviations,
+    })
+}
+
+fn unwritten(path: Option<&Path>, error: &std::io::Error) -> Error {
+    let path = path.unwrap_or(Path::new(""));
+    let text = format!("failed to write the record {}: {error}", path.display());
+    Error::new(ErrorKind::Io, text).at_path(path)
+}

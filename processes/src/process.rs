@@ -1,0 +1,324 @@
+//! A process of a run: its program, the socket on which it takes turns, and the pipes of its
+//! output.
+//!
+//! A program that writes more than a pipe has room for waits until they are read, while the
+//! coordinator waits for the program's turn: so it reads the pipes meanwhile. The program is
+//! in a process group, which is killed with all that it has started once it ends.
+
+use crate::system::ProcessSpec;
+use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{Signal, killpg};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
+use nix::unistd::Pid;
+use ringspin_executor::{Error, ErrorKind, Result};
+use ringspin_process_protocol::{Down, Place, ReadError, Turn, Up, VARIABLE, receive};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// The least number of a process's end of the socket: most programs have fewer files open. It is
+/// the same in all processes, so that their environments do not differ.
+const SOCKET_FROM: i32 = 700;
+
+/// How often the coordinator looks whether it is to stop, while it waits for a process.
+const LOOK: u16 = 100;
+
+/// How long a process may take to end once it has closed its socket.
+const END_MAX: Duration = Duration::from_secs(10);
+
+/// Variables that every process gets, unless the environment has them: Python's output comes at
+/// once, libraries for linear algebra start no threads that wait in loops, and one middleware is
+/// there.
+const VARIABLES: [(&str, &str); 5] = [
+    ("PYTHONUNBUFFERED", "1"),
+    ("PYTHONDONTWRITEBYTECODE", "1"),
+    ("OPENBLAS_NUM_THREADS", "1"),
+    ("OMP_NUM_THREADS", "1"),
+    ("MKL_NUM_THREADS", "1"),
+];
+
+/// The settings of a run that its processes share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    /// The library with the middleware and the simulated threads.
+    pub(crate) library: PathBuf,
+    /// The folder for the files of ROS's log, with one folder for each process.
+    pub(crate) logs: PathBuf,
+    /// How long a turn may take, in real time.
+    pub(crate) turn_max: Duration,
+    /// Whether the run is to stop.
+    pub(crate) is_stopped: fn() -> bool,
+}
+
+/// A process that was started.
+#[derive(Debug)]
+pub(crate) struct Process {
+    pub(crate) name: String,
+    /// Its place in the system.
+    pub(crate) place: usize,
+    child: Child,
+    /// `None` once it has ended.
+    socket: Option<UnixStream>,
+    outputs: [Output; 2],
+    pub(crate) deadline: Option<u64>,
+}
+
+/// One of the two outputs of a process.
+#[derive(Debug)]
+struct Output {
+    pipe: File,
+    /// The line that has no end yet.
+    line: Vec<u8>,
+}
+
+/// Why a turn of a process did not end as it should.
+#[derive(Debug)]
+pub(crate) enum Gone {
+    /// The process has ended.
+    Ended(ExitStatus),
+    /// It was killed, for this reason.
+    Killed(String),
+    /// The run is to stop.
+    Stopped,
+}
+
+impl Process {
+    /// Starts the program of `spec` as process `number` of the run, at the simulated time `now`.
+    ///
+    /// # Errors
+    /// A program that cannot be started.
+    pub(crate) fn start(
+        (place, spec): (usize, &ProcessSpec),
+        number: u32,
+        now: u64,
+        seed: u64,
+        shared: &Shared,
+    ) -> Result<Self> {
+        let failed = |error: &dyn std::fmt::Display| {
+            let text = format!("failed to start the process `{}`: {error}", spec.name);
+            Error::new(ErrorKind::Io, text)
+        };
+        let words = spec.words()?;
+        let (own, other) = UnixStream::pair().map_err(|error| failed(&error))?;
+        let socket =
+            fcntl(&other, FcntlArg::F_DUPFD(SOCKET_FROM)).map_err(|error| failed(&error))?;
+        drop(other);
+        let logs = shared.logs.join(&spec.name);
+        let _ = std::fs::remove_dir_all(&logs); // of an earlier run
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).process_group(0);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        for (name, value) in VARIABLES.iter().filter(|(name, _)| std::env::var_os(name).is_none()) {
+            command.env(name, value);
+        }
+        command.env_remove("RMW_IMPLEMENTATION").env("ROS_LOG_DIR", logs);
+        command.env("LD_PRELOAD", &shared.library).env("RINGSPIN_MODE", "deterministic");
+        command.env("RINGSPIN_SEED", seed.to_string());
+        let place_of = Place { socket, process: number, start: now, owner: None };
+        command.env(VARIABLE, place_of.to_string()).envs(&spec.env);
+        if let Some(folder) = spec.folder.as_ref().filter(|folder| **folder != Path::new("")) {
+            command.current_dir(folder);
+        }
+        let child = command.spawn();
+        nix::unistd::close(socket).map_err(|error| failed(&error))?;
+        let mut child = child.map_err(|error| failed(&format!("`{}`: {error}", words[0])))?;
+        let outputs =
+            [child.stdout.take().map(OwnedFd::from), child.stderr.take().map(OwnedFd::from)];
+        let outputs = outputs.map(|pipe| Output::new(pipe.expect("it is piped")));
+        let [out, err] = outputs;
+        let outputs = [out.map_err(|error| failed(&error))?, err.map_err(|error| failed(&error))?];
+        own.set_read_timeout(Some(shared.turn_max)).map_err(|error| failed(&error))?;
+        let name = spec.name.clone();
+        Ok(Self { name, place, child, socket: Some(own), outputs, deadline: None })
+    }
+
+    /// The operating system's number of it.
+    pub(crate) fn number(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Whether it has not ended.
+    pub(crate) fn is_alive(&self) -> bool {
+        self.socket.is_some()
+    }
+
+    /// Gives it a turn, in which these frames arrive.
+    pub(crate) fn tell(&mut self, frames: impl IntoIterator<Item = Down>) {
+        let mut turn = Turn::default();
+        frames.into_iter().for_each(|frame| turn.push(&frame));
+        // If it has ended, the next read tells.
+        let _ = self.socket.as_ref().map(|socket| turn.send(socket));
+    }
+
+    /// Waits for the end of its turn; returns the frames. `print` gets the lines that it prints,
+    /// each with the number of the output, once the turn is over.
+    ///
+    /// # Errors
+    /// The process ended, hangs, or broke the protocol.
+    pub(crate) fn hear(
+        &mut self,
+        shared: &Shared,
+        lines: &mut Vec<(usize, Vec<u8>)>,
+    ) -> std::result::Result<Vec<Up>, Gone> {
+        let begun = Instant::now();
+        while !self.look(lines) {
+            if (shared.is_stopped)() {
+                return Err(Gone::Stopped);
+            }
+            if begun.elapsed() > shared.turn_max {
+                let max = shared.turn_max;
+                return Err(self.kill(&format!(
+                    "it did not wait for anything for {max:?} of real time: a loop, or a call that \
+                     the simulation does not see"
+                )));
+            }
+        }
+        let socket = self.socket.as_ref().expect("it has a turn");
+        match receive(socket) {
+            Ok(frames) => {
+                if !matches!(frames.last(), Some(Up::Rest { has_output: false, .. })) {
+                    self.read_outputs(lines);
+                }
+                Ok(frames)
+            }
+            Err(ReadError::Stream(_)) => Err(self.wait_for_end(lines)),
+            Err(error) => Err(self.kill(&format!("it wrote to the coordinator's socket: {error}"))),
+        }
+    }
+
+    /// Reads its output, and waits for a moment for its socket; true if that is ready.
+    fn look(&mut self, lines: &mut Vec<(usize, Vec<u8>)>) -> bool {
+        let Some(socket) = &self.socket else { return true };
+        let of = |pipe| PollFd::new(pipe, PollFlags::POLLIN);
+        let [out, err] = &self.outputs;
+        let mut all = [of(socket.as_fd()), of(out.pipe.as_fd()), of(err.pipe.as_fd())];
+        if poll(&mut all[..1], PollTimeout::from(1u8)).is_ok_and(|ready| ready > 0) {
+            return true;
+        }
+        let _ = poll(&mut all, PollTimeout::from(LOOK));
+        let ready = all.map(|one| one.any().unwrap_or(false));
+        for (n, output) in self.outputs.iter_mut().enumerate().filter(|(n, _)| ready[n + 1]) {
+            if !output.read(n, lines) {
+                std::thread::sleep(Duration::from_millis(1)); // a closed pipe is always ready
+            }
+        }
+        ready[0]
+    }
+
+    fn read_outputs(&mut self, lines: &mut Vec<(usize, Vec<u8>)>) {
+        for (number, output) in self.outputs.iter_mut().enumerate() {
+            output.read(number, lines);
+        }
+    }
+
+    /// It has closed its socket: waits for its end, and reads the rest of its output.
+    fn wait_for_end(&mut self, lines: &mut Vec<(usize, Vec<u8>)>) -> Gone {
+        let begun = Instant::now();
+        while !self.has_ended() {
+            self.read_outputs(lines);
+            if begun.elapsed() > END_MAX {
+                return self.kill("it has left the run, and did not end");
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        self.outputs.iter_mut().enumerate().for_each(|(n, out)| out.finish(n, lines));
+        self.end();
+        match self.child.wait() {
+            Ok(status) => Gone::Ended(status),
+            Err(error) => Gone::Killed(format!("its status is unknown: {error}")),
+        }
+    }
+
+    /// Whether the program has ended. Its status remains, and with it its number, which is that of
+    /// its group.
+    fn has_ended(&self) -> bool {
+        let ended = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+        !matches!(waitid(Id::Pid(self.group()), ended), Ok(WaitStatus::StillAlive))
+    }
+
+    fn group(&self) -> Pid {
+        Pid::from_raw(self.child.id() as i32)
+    }
+
+    /// Kills it, for this reason.
+    pub(crate) fn kill(&mut self, reason: &str) -> Gone {
+        self.end();
+        Gone::Killed(reason.into())
+    }
+
+    /// Ends it and all that it has started, at once. Its number is free for others after the wait,
+    /// so that comes last, and the kill only once.
+    fn end(&mut self) {
+        self.deadline = None;
+        if self.socket.take().is_some() {
+            let _ = killpg(self.group(), Signal::SIGKILL); // nothing may be left of it
+            let _ = self.child.wait();
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Output {
+    fn new(pipe: OwnedFd) -> io::Result<Self> {
+        fcntl(&pipe, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+        fcntl(&pipe, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))?;
+        Ok(Self { pipe: pipe.into(), line: Vec::new() })
+    }
+
+    /// Reads what there is; false if there was nothing.
+    fn read(&mut self, number: usize, lines: &mut Vec<(usize, Vec<u8>)>) -> bool {
+        let (mut bytes, mut has_read) = ([0; 1 << 14], false);
+        while let Ok(count @ 1..) = self.pipe.read(&mut bytes) {
+            has_read = true;
+            for part in bytes[..count].split_inclusive(|byte| *byte == b'\n') {
+                self.line.extend_from_slice(part);
+                if let Some(line) = self.line.strip_suffix(b"\n") {
+                    lines.push((number, line.to_vec()));
+                    self.line.clear();
+                }
+            }
+        }
+        has_read
+    }
+
+    /// Reads the rest, also a last line without an end.
+    fn finish(&mut self, number: usize, lines: &mut Vec<(usize, Vec<u8>)>) {
+        self.read(number, lines);
+        if !self.line.is_empty() {
+            lines.push((number, std::mem::take(&mut self.line)));
+        }
+    }
+}
+
+/// The library for the processes: that of `RINGSPIN_RMW`, or the one beside this program.
+///
+/// # Errors
+/// There is none.
+pub(crate) fn library() -> Result<PathBuf> {
+    const NAME: &str = "librmw_ringspin.so";
+    let own = std::env::current_exe().unwrap_or_default();
+    let beside = own.parent().unwrap_or(Path::new("")).join(NAME);
+    let chosen = std::env::var_os("RINGSPIN_RMW").map_or(beside, PathBuf::from);
+    match chosen.canonicalize() {
+        Ok(path) => Ok(path),
+        Err(error) => {
+            let text = format!(
+                "failed to find the middleware for the processes, {}: {error}; build it by `cargo \
+                 build -p ringspin-rmw`, or name it in RINGSPIN_RMW",
+                chosen.display()
+            );
+            Err(Error::new(ErrorKind::NotFound, text).at_path(chosen))
+        }
+    }
+}

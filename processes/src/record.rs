@@ -1,0 +1,71 @@
+//! The record of a run: a line for each thing that happens, the digest of all lines, and the
+//! output of the processes.
+//!
+//! Two runs are equal if their records are. So the digest is that of the record's text, and a
+//! comparison of two runs shows the first line that differs: there is one mechanism for both.
+
+use ringspin_executor::Time;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+/// Receives the lines that processes print: the time, the name of the process, whether it is the
+/// standard error, and the line.
+pub type Print<'a> = dyn FnMut(Time, &str, bool, &str) + 'a;
+
+pub(crate) struct Record<'a> {
+    digest: Xxh3,
+    file: Option<BufWriter<File>>,
+    print: &'a mut Print<'a>,
+    line: Vec<u8>,
+    failed: Option<io::Error>,
+}
+
+impl<'a> Record<'a> {
+    pub(crate) fn new(file: Option<File>, print: &'a mut Print<'a>) -> Self {
+        let file = file.map(BufWriter::new);
+        Self { digest: Xxh3::new(), file, print, line: Vec::new(), failed: None }
+    }
+
+    /// Something happens at `now` to or in the process `name`.
+    pub(crate) fn note(&mut self, now: u64, name: &str, event: fmt::Arguments<'_>) {
+        self.line.clear();
+        // A vector takes everything.
+        let _ = writeln!(self.line, "{} {name} {event}", Time::from_nanos(now));
+        self.digest.update(&self.line);
+        if let Some(file) = &mut self.file
+            && let Err(error) = file.write_all(&self.line)
+        {
+            (self.file, self.failed) = (None, Some(error));
+        }
+    }
+
+    /// The process `name` has printed a line.
+    pub(crate) fn print(&mut self, now: u64, name: &str, is_error: bool, line: &[u8]) {
+        let text = String::from_utf8_lossy(line);
+        self.note(now, name, format_args!("prints {text:?}"));
+        (self.print)(Time::from_nanos(now), name, is_error, &text);
+    }
+
+    /// The digest of all that happened.
+    ///
+    /// # Errors
+    /// The file could not be written.
+    pub(crate) fn finish(mut self) -> io::Result<u64> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        self.file.as_mut().map_or(Ok(()), BufWriter::flush)?;
+        Ok(self.digest.digest())
+    }
+}
+
+/// A digest of bytes, for lines of the record.
+pub(crate) struct Contents<'a>(pub(crate) &'a [u8]);
+
+impl fmt::Display for Contents<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes, {:016x}", self.0.len(), xxh3_64(self.0))
+    }
+}

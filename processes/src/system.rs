@@ -1,0 +1,276 @@
+//! The system of a run: its processes, their links and its end, as a file describes them.
+
+use ringspin_executor::{Error, ErrorKind, Result};
+use ringspin_modes::quantity::Nanos;
+use ringspin_simulation::models::LinkRule;
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// Several processes, in the order that breaks ties, and how a run of them ends.
+///
+/// ```
+/// use ringspin_processes::System;
+/// let system = System::from_yaml(r#"
+/// for: 10 s
+/// seed: 7
+/// processes:
+///   - name: talker
+///     command: python3 talker.py
+///     parameters: { rate: 25.0 }
+///   - name: listener
+///     command: [python3, listener.py]
+///     start: 500 ms
+/// link:
+///   - { topic: /chatter, delay: 3 ms, loss: 0.01 }
+/// "#)?;
+/// assert_eq!(system.processes[1].name, "listener");
+/// # Ok::<(), ringspin_executor::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct System {
+    /// The simulated time after which the run ends.
+    #[serde(default, rename = "for", deserialize_with = "optional_text")]
+    pub duration: Option<Nanos>,
+    /// The seed of all random numbers: of the processes and of the links.
+    #[serde(default)]
+    pub seed: u64,
+    /// The processes.
+    pub processes: Vec<ProcessSpec>,
+    /// How messages travel between processes: `from` and `to` are nodes (`/node`) or processes, and
+    /// the topic `*` is any. The last rule that matches wins.
+    #[serde(default)]
+    pub link: Vec<LinkRule>,
+    /// The process at the end of which the run ends, with its exit code.
+    #[serde(default)]
+    pub end: Option<String>,
+}
+
+/// A process of a [`System`].
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProcessSpec {
+    /// A name that no other process has, for messages and links.
+    pub name: String,
+    /// The program and its arguments.
+    pub command: CommandLine,
+    /// Values of ROS parameters, for all nodes of the process.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, Value>,
+    /// Other names for topics, services and nodes.
+    #[serde(default)]
+    pub remap: BTreeMap<String, String>,
+    /// Variables of the environment, besides those of the run.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// The folder in which it runs, relative to the file of the system; by default its folder.
+    #[serde(default)]
+    pub folder: Option<PathBuf>,
+    /// The simulated time at which it starts; zero by default.
+    #[serde(default, deserialize_with = "optional_text")]
+    pub start: Option<Nanos>,
+    /// Whether it is started again after its end.
+    #[serde(default)]
+    pub restart: Restart,
+}
+
+/// Whether a process is started again, a simulated second after its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Restart {
+    /// It is not.
+    #[default]
+    Never,
+    /// It is, unless it ended with code 0.
+    OnFailure,
+    /// It is.
+    Always,
+}
+
+/// A program and its arguments: words, or one text that is split like a command of a shell.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(untagged, expecting = "a command is a text or a list of words")]
+pub enum CommandLine {
+    /// No word: not usable.
+    #[default]
+    None,
+    /// A text.
+    Text(String),
+    /// The words.
+    Words(Vec<String>),
+}
+
+/// A value of a parameter, as ROS arguments have them.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged, expecting = "a parameter is a truth value, number, text or list")]
+#[allow(missing_docs, reason = "the names of their types")]
+pub enum Value {
+    Bool(bool),
+    Integer(i64),
+    Float(f64),
+    Text(String),
+    List(Vec<Value>),
+}
+
+impl std::fmt::Display for Value {
+    /// Writes YAML in one line.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Bool(value) => write!(f, "{value}"),
+            Self::Integer(value) => write!(f, "{value}"),
+            Self::Float(value) => write!(f, "{value:?}"),
+            Self::Text(value) => write!(f, "{value:?}"),
+            Self::List(values) => {
+                let values: Vec<_> = values.iter().map(Self::to_string).collect();
+                write!(f, "[{}]", values.join(", "))
+            }
+        }
+    }
+}
+
+impl System {
+    /// Reads a system from YAML.
+    ///
+    /// # Errors
+    /// The first fault, with line and column.
+    pub fn from_yaml(text: &str) -> Result<Self> {
+        let system: Self = serde_saphyr::from_str(text).map_err(|error| {
+            let error = error.to_string();
+            Error::new(ErrorKind::Parse, error.lines().next().unwrap_or_default())
+        })?;
+        system.check()?;
+        Ok(system)
+    }
+
+    /// The system of these commands: each process has the name of its program.
+    ///
+    /// # Errors
+    /// No command.
+    pub fn of_commands<'a>(commands: impl IntoIterator<Item = &'a [String]>) -> Result<Self> {
+        let mut system = Self::default();
+        let mut names = BTreeSet::new();
+        for words in commands.into_iter().filter(|words| !words.is_empty()) {
+            let script = words.iter().find(|word| word.ends_with(".py")).unwrap_or(&words[0]);
+            let script = Path::new(script).file_stem().unwrap_or_default().to_string_lossy();
+            let name =
+                (1..).map(|n| if n == 1 { script.to_string() } else { format!("{script}_{n}") });
+            let name = name.into_iter().find(|name| names.insert(name.clone())).unwrap_or_default();
+            let command = CommandLine::Words(words.to_vec());
+            system.processes.push(ProcessSpec { name, command, ..ProcessSpec::default() });
+        }
+        system.check()?;
+        Ok(system)
+    }
+
+    /// Refuses names and commands that cannot be.
+    pub(crate) fn check(&self) -> Result<()> {
+        let invalid = |text: String| Err(Error::new(ErrorKind::InvalidArgument, text));
+        if self.processes.is_empty() {
+            return invalid("it has no process; add one to `processes`".into());
+        }
+        let mut names = BTreeSet::new();
+        for process in &self.processes {
+            let name = &process.name;
+            if name.is_empty() || name.contains(['/', ' ', '\n']) {
+                return invalid(format!(
+                    "{name:?} is no name of a process: use letters and digits"
+                ));
+            }
+            if !names.insert(name) {
+                return invalid(format!("two processes are called `{name}`; rename one of them"));
+            }
+            process.words()?;
+        }
+        if let Some(end) = self.end.as_ref().filter(|end| !names.contains(end)) {
+            return invalid(format!("`end` is {end:?}, which is no process of the system"));
+        }
+        Ok(())
+    }
+}
+
+impl ProcessSpec {
+    /// The program and its arguments, with those for ROS.
+    ///
+    /// # Errors
+    /// A command without a program, or with an open quote.
+    pub fn words(&self) -> Result<Vec<String>> {
+        let words = match &self.command {
+            CommandLine::None => Some(Vec::new()),
+            CommandLine::Text(text) => shlex::split(text),
+            CommandLine::Words(words) => Some(words.clone()),
+        };
+        let Some(mut words) = words.filter(|words| !words.is_empty()) else {
+            let name = &self.name;
+            let text = format!("the command of `{name}` is no program with arguments; correct it");
+            return Err(Error::new(ErrorKind::InvalidArgument, text));
+        };
+        if !self.parameters.is_empty() || !self.remap.is_empty() {
+            words.push("--ros-args".into());
+            for (name, value) in &self.parameters {
+                words.extend(["-p".into(), format!("{name}:={value}")]);
+            }
+            for (from, to) in &self.remap {
+                words.extend(["-r".into(), format!("{from}:={to}")]);
+            }
+            words.push("--".into());
+        }
+        Ok(words)
+    }
+}
+
+/// Reads a value from its text, if there is one.
+fn optional_text<'de, D, T>(from: D) -> std::result::Result<Option<T>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    Option::deserialize(from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> String {
+        System::from_yaml(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn faults_are_named() {
+        let two = "processes:\n  - { name: a, command: x }\n  - { name: a, command: z }";
+        assert!(error(two).contains("two processes are called `a`"), "{}", error(two));
+        assert!(error("processes: []").contains("no process"));
+        let open = "processes: [{ name: a, command: \"x 'y\" }]";
+        assert!(error(open).contains("the command of `a`"), "{}", error(open));
+        let unknown = "processes:\n  - name: a\n    comand: x";
+        assert!(error(unknown).contains("comand"), "{}", error(unknown));
+        let end = "end: b\nprocesses: [{ name: a, command: x }]";
+        assert!(error(end).contains("no process of the system"), "{}", error(end));
+        let time = "for: 10\nprocesses: [{ name: a, command: x }]";
+        assert!(error(time).contains("10"), "{}", error(time));
+    }
+
+    #[test]
+    fn parameters_and_remappings_become_ros_arguments() {
+        let text = "processes:
+  - name: a
+    command: run me
+    remap: { in: /out }
+    parameters: { rate: 2.0, on: true, names: [x, 'y z'] }";
+        let words = System::from_yaml(text).unwrap().processes[0].words().unwrap();
+        let expected = "run me --ros-args -p names:=[\"x\", \"y z\"] -p on:=true -p rate:=2.0 \
+                        -r in:=/out --";
+        assert_eq!(words.join(" "), expected);
+    }
+
+    #[test]
+    fn processes_of_commands_have_the_names_of_their_programs() {
+        let commands = [["python3", "a.py"], ["python3", "a.py"], ["/usr/bin/ls", "-l"]];
+        let commands = commands.map(|words| words.map(String::from).to_vec());
+        let system = System::of_commands(commands.iter().map(Vec::as_slice)).unwrap();
+        let names: Vec<_> = system.processes.iter().map(|process| &process.name[..]).collect();
+        assert_eq!(names, ["a", "a_2", "ls"]);
+        System::of_commands([]).unwrap_err();
+    }
+}

@@ -1,0 +1,179 @@
+//! Programs without ROS: simulated time, ends, and faults of a process.
+
+use super::{ringspin, run, system};
+use std::process::Stdio;
+use std::time::Duration;
+
+#[test]
+fn programs_sleep_in_simulated_time_and_the_run_ends_with_them() {
+    let (code, _, error) = run(&["run", "--", "sleep", "3000", "--", "sleep", "5000"]);
+    assert_eq!(code, 0, "{error}");
+    assert!(error.contains("5000.0000"), "{error}");
+    assert!(error.contains("the end of all processes"), "{error}");
+
+    let (_, _, again) = run(&["run", "--", "sleep", "3000", "--", "sleep", "5000"]);
+    assert_eq!(again, error);
+    let (_, _, other) = run(&["run", "--", "sleep", "5000", "--", "sleep", "3000"]);
+    assert_ne!(other, error);
+}
+
+#[test]
+fn output_has_the_time_and_the_name_of_its_process() {
+    let (_folder, path) = system(
+        "processes:\n  - { name: late, command: echo hello, start: 1.5 s }\n  - name: err\n    \
+         command: [sh, -c, 'echo one; echo two >&2']\n",
+    );
+    let (code, out, error) = run(&["run", &path]);
+    assert_eq!(code, 0, "{error}");
+    let lines: Vec<_> = out.lines().collect();
+    assert!(lines[0].ends_with(" err] one"), "{out}");
+    assert_eq!(lines[1], "[1.500000000 s late] hello");
+    assert!(error.contains(" err] two"), "{error}");
+}
+
+#[test]
+fn a_failed_process_is_named_and_decides_the_exit_code() {
+    let (code, _, error) = run(&["run", "--for", "2 s", "--", "false", "--", "sleep", "1"]);
+    assert_eq!(code, 1);
+    assert!(error.contains("false ended at 0"), "{error}");
+
+    let text = "end: b\nprocesses:\n  - { name: a, command: sleep 9 }\n  - name: b\n    command: \
+                [sh, -c, 'exit 42']\n";
+    let (_folder, path) = system(text);
+    let (code, _, error) = run(&["run", &path]);
+    assert_eq!(code, 42, "{error}");
+    assert!(error.contains("the end of its process, with code 42"), "{error}");
+}
+
+#[test]
+fn a_process_is_started_again_a_second_after_its_end() {
+    let text = "for: 3.5 s\nprocesses:\n  - { name: a, command: [sh, -c, 'echo up; exit 3'], \
+                restart: on-failure }\n  - { name: b, command: 'true', restart: on-failure }\n";
+    let (_folder, path) = system(text);
+    let (code, out, error) = run(&["run", &path]);
+    assert_eq!(code, 1, "{error}");
+    let times: Vec<_> = out.lines().map(|line| line.split('.').next().unwrap()).collect();
+    assert_eq!(times, ["[0", "[1", "[2", "[3"], "{out}");
+}
+
+#[test]
+fn what_is_not_usable_is_named() {
+    let (code, _, error) = run(&["run", "--", "/no/such/program"]);
+    assert_eq!(code, 2);
+    assert!(error.contains("`program`") && error.contains("/no/such/program"), "{error}");
+
+    let link = "processes: [{ name: a, command: 'true' }]\nlink: [{ topic: /lidr, delay: 1 ms }]\n";
+    let (_folder, path) = system(link);
+    let (code, _, error) = run(&["run", &path]);
+    assert_eq!(code, 2);
+    assert!(error.contains("link 1 (`/lidr`): no message took it"), "{error}");
+
+    let (code, _, error) = run(&["run", "/no/such/system.yaml"]);
+    assert_eq!(code, 2);
+    assert!(error.contains("/no/such/system.yaml"), "{error}");
+
+    let (_folder, path) = system("processes:\n  - { name: a, comand: x }\n");
+    let (code, _, error) = run(&["run", &path]);
+    assert_eq!(code, 2);
+    assert!(error.contains(&path) && error.contains("comand"), "{error}");
+}
+
+#[test]
+fn rubbish_on_the_socket_ends_the_process() {
+    let (code, _, error) = run(&["run", "--", "bash", "-c", "echo rubbish >&700; sleep 9"]);
+    assert_eq!(code, 1, "{error}");
+    assert!(error.contains("bash was killed: it wrote to the coordinator's socket"), "{error}");
+}
+
+#[test]
+fn words_in_the_name_of_another_process_end_the_process() {
+    // A turn of three bytes: the endpoint 1 of process 9 disappears.
+    let forged = r"printf '\3\0\0\0\0\0\0\0\1\11\1' >&700; sleep 9";
+    let (code, _, error) = run(&["run", "--", "bash", "-c", forged]);
+    assert_eq!(code, 1, "{error}");
+    assert!(error.contains("bash was killed: it sent something in the name of"), "{error}");
+}
+
+/// Whether the process of this number has ended.
+fn has_ended(process: &str) -> bool {
+    let state = std::fs::read_to_string(format!("/proc/{process}/stat"));
+    state.map_or(true, |state| state.contains(") Z "))
+}
+
+#[test]
+fn nothing_is_left_of_a_process_that_leaves_a_child() {
+    let script = "sleep 1000 & echo $!; exit 0";
+    let (code, out, error) = run(&["run", "--", "sh", "-c", script]);
+    assert_eq!(code, 0, "{error}");
+    let child = out.trim_end().rsplit(' ').next().unwrap();
+    assert!(child.parse::<u32>().is_ok(), "{out}");
+    // The kernel ends it after the signal.
+    let ended = (0..1000).any(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        has_ended(child)
+    });
+    assert!(ended, "{child} still runs");
+}
+
+#[test]
+fn a_signal_ends_the_run_and_all_of_its_processes() {
+    // A process that ignores the signal and never waits.
+    let script = "trap '' INT TERM HUP; echo begun; while :; do :; done";
+    let folder = tempfile::tempdir().unwrap();
+    let recording = folder.path().join("run.mcap").display().to_string();
+    let mut command = ringspin(&["run", "--record", &recording, "--", "sh", "-c", script]);
+    let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let parent_number = child.id().to_string();
+    let group = || -> Vec<String> {
+        let of = |name: std::ffi::OsString| {
+            let name = name.into_string().ok()?;
+            let stat = std::fs::read_to_string(format!("/proc/{name}/stat")).ok()?;
+            let parent = stat.rsplit_once(") ")?.1.split(' ').nth(1)?.to_owned();
+            (parent == parent_number).then_some(name)
+        };
+        let all = std::fs::read_dir("/proc").unwrap().flatten();
+        all.filter_map(|entry| of(entry.file_name())).collect()
+    };
+    while group().is_empty() {
+        assert!(child.try_wait().unwrap().is_none(), "it has ended");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let processes = group();
+    nix::sys::signal::kill(
+        nix::unistd::Pid::from_raw(child.id() as i32),
+        nix::sys::signal::Signal::SIGINT,
+    )
+    .unwrap();
+    let status = child.wait().unwrap();
+    assert_eq!(status.code(), Some(130));
+    assert!(processes.iter().all(|process| has_ended(process)), "{processes:?}");
+    let (code, out, error) = run(&["bag", "check", &recording]);
+    assert_eq!(code, 0, "{out}{error}"); // it is complete up to the signal
+}
+
+#[test]
+fn two_runs_that_differ_are_shown() {
+    let (code, _, error) = run(&["verify", "--quiet", "--", "cat", "/proc/self/stat"]);
+    assert_eq!(code, 1, "{error}");
+    assert!(error.contains("run 2 differs from run 1"), "{error}");
+    assert_eq!(error.matches("cat prints").count(), 2, "{error}");
+
+    let (code, _, error) = run(&["verify", "--quiet", "--", "cat", "/proc/self/comm"]);
+    assert_eq!(code, 0, "{error}");
+}
+
+#[test]
+fn the_log_has_a_line_for_each_event() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log").display().to_string();
+    let (code, _, error) = run(&["run", "--log", &log, "--", "echo", "hello"]);
+    assert_eq!(code, 0, "{error}");
+    let text = std::fs::read_to_string(&log).unwrap();
+    assert!(text.starts_with("0.000000000 s echo starts as process 0\n"), "{text}");
+    assert!(text.contains(" echo prints \"hello\"\n"), "{text}");
+    assert!(text.ends_with(" echo ends, exit status: 0\n"), "{text}");
+
+    let (code, _, error) = run(&["run", "--log", "/no/such/folder/log", "--", "true"]);
+    assert_eq!(code, 2);
+    assert!(error.contains("/no/such/folder/log"), "{error}");
+}

@@ -1,0 +1,54 @@
+//! The command `ringspin` with programs of the machine, and with ROS 2 where one is sourced.
+
+mod faults;
+mod ros;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::Once;
+
+/// The folder of the program, in which the library is built.
+fn built() -> PathBuf {
+    let folder = Path::new(env!("CARGO_BIN_EXE_ringspin")).parent().unwrap();
+    static BUILT: Once = Once::new();
+    BUILT.call_once(|| {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["build", "--locked", "--quiet", "-p", "ringspin-rmw"]);
+        if folder.ends_with("release") {
+            cargo.arg("--release");
+        }
+        // The library needs no ROS, and is the same with one: the packages are not built again.
+        assert!(cargo.current_dir(env!("CARGO_MANIFEST_DIR")).status().unwrap().success());
+    });
+    folder.to_path_buf()
+}
+
+/// The command, with these arguments.
+fn ringspin(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ringspin"));
+    command.args(args).env("RINGSPIN_RMW", built().join("librmw_ringspin.so"));
+    command
+}
+
+/// Its exit code, standard output and standard error, without the real time in the last line.
+fn run(args: &[&str]) -> (i32, String, String) {
+    results(ringspin(args).output().unwrap())
+}
+
+fn results(output: Output) -> (i32, String, String) {
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    let error = text(output.stderr);
+    let error = match error.trim_end().rsplit_once("; ") {
+        Some((before, time)) if time.ends_with(" s") => before.to_owned(),
+        _ => error,
+    };
+    (output.status.code().unwrap_or(-1), text(output.stdout), error)
+}
+
+/// A file with this system.
+fn system(text: &str) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("system.yaml");
+    std::fs::write(&path, text).unwrap();
+    (folder, path.display().to_string())
+}

@@ -1,0 +1,275 @@
+//! Systems of rclpy processes. They need a ROS 2 with rclpy: `scripts/test-ros2` runs them.
+
+use super::{results, ringspin, system};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/system/system.yaml");
+
+/// Runs the command where `python3` is the interpreter that has rclpy.
+fn run(args: &[&str]) -> (i32, String, String) {
+    results(in_ros(args).output().unwrap())
+}
+
+fn in_ros(args: &[&str]) -> std::process::Command {
+    let python = std::env::var("RINGSPIN_ROS_PYTHON").expect("an interpreter with rclpy");
+    let mut path = Path::new(&python).parent().unwrap().as_os_str().to_owned();
+    path.push(":");
+    path.push(std::env::var_os("PATH").unwrap_or_default());
+    let mut command = ringspin(args);
+    command.env("PATH", path);
+    command
+}
+
+/// Runs `run` while all cores are busy.
+fn under_load<R>(run: impl FnOnce() -> R) -> R {
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(2, usize::from) {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        let result = run();
+        is_over.store(true, Ordering::Relaxed);
+        result
+    })
+}
+
+#[test]
+#[ignore = "needs rclpy"]
+fn six_processes_have_one_result_under_any_load() {
+    let runs = std::env::var("RINGSPIN_TEST_RUNS").unwrap_or("4".into());
+    let args = ["verify", EXAMPLE, "--quiet", "--runs", &runs];
+    let (code, _, error) = under_load(|| run(&args));
+    assert_eq!(code, 0, "{error}");
+    let digests = |text: &str| {
+        let digests = text.lines().filter_map(|line| line.split("digest ").nth(1));
+        digests.map(str::to_owned).collect::<std::collections::BTreeSet<_>>()
+    };
+    assert_eq!(digests(&error).len(), 1, "{error}");
+    let (_, _, other) = run(&["verify", EXAMPLE, "--quiet", "--runs", "2", "--seed", "8"]);
+    assert_ne!(digests(&other), digests(&error));
+}
+
+#[test]
+#[ignore = "needs rclpy"]
+fn an_order_that_fails_is_found_shrunk_and_repeated() {
+    let (code, out, error) = run(&["explore", EXAMPLE]);
+    assert_eq!(code, 1, "{error}");
+    assert!(out.contains("\n1 of "), "{out}");
+    assert!(out.contains("the timeout of camera before the timeout of lidar"), "{out}");
+    let schedule = out.split("--schedule '").nth(1).unwrap().split('\'').next().unwrap();
+    for _ in 0..3 {
+        let (code, _, error) = run(&["run", "--schedule", schedule, EXAMPLE]);
+        assert_eq!(code, 1, "{error}");
+        assert!(error.contains("AssertionError: image"), "{error}");
+    }
+}
+
+/// Services, actions, a late subscription, and questions about the graph, in two processes.
+#[test]
+#[ignore = "needs rclpy"]
+fn services_actions_late_subscriptions_and_the_graph_work_across_processes() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/system");
+    let text = format!(
+        "for: 20 s\nend: client\nprocesses:\n  - {{ name: server, command: python3 \
+         {folder}/server.py }}\n  - {{ name: client, command: python3 {folder}/client.py, start: \
+         1 s }}\n"
+    );
+    let (_folder, path) = system(&text);
+    let (code, out, error) = run(&["run", &path]);
+    assert_eq!(code, 0, "{out}{error}");
+    for expected in [
+        "late subscription: ['kept 2', 'kept 3']",
+        "service: 7",
+        "feedback: [0, 1, 1, 2, 3]",
+        "result: [0, 1, 1, 2, 3, 5]",
+        "incompatible: 1 rmw_qos_policy_kind_t.RMW_QOS_POLICY_RELIABILITY",
+        "matched: 1",
+        "nodes: ['client', 'server']",
+        "reliable: RELIABLE",
+    ] {
+        assert!(out.contains(expected), "{expected}: {out}{error}");
+    }
+}
+
+/// A C++ program on rcl with an executor of events and threads, as rclcpp has them.
+#[test]
+#[ignore = "needs rclpy"]
+fn cpp_programs_with_threads_and_event_callbacks_have_one_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compile("events.cpp", folder.path());
+    let args = ["verify", "--runs", "5", "--", &program, "ping", "2000", "--", &program, "pong"];
+    let (code, out, error) = run(&args);
+    assert_eq!(code, 0, "{out}{error}");
+    assert_eq!(out.matches("2000 echoes").count(), 5, "{out}{error}");
+}
+
+/// Compiles a C++ program of this folder against the sourced ROS 2.
+fn compile(name: &str, folder: &Path) -> String {
+    let prefix = std::env::var("AMENT_PREFIX_PATH").expect("a sourced ROS 2");
+    let prefix = prefix.split(':').next().unwrap();
+    let program = folder.join("program").display().to_string();
+    let mut compiler = std::process::Command::new("g++");
+    compiler.args(["-std=c++17", "-O2", "-pthread", "-o", &program]);
+    compiler.arg(format!("{}/tests/system/{name}", env!("CARGO_MANIFEST_DIR")));
+    for folder in std::fs::read_dir(format!("{prefix}/include")).unwrap().flatten() {
+        compiler.arg(format!("-I{}", folder.path().display()));
+    }
+    let libraries = [
+        "rcl",
+        "rcutils",
+        "rmw",
+        "rosidl_runtime_c",
+        "rosidl_typesupport_cpp",
+        "std_msgs__rosidl_typesupport_cpp",
+    ];
+    compiler.arg(format!("-L{prefix}/lib")).arg("-Wl,--allow-shlib-undefined");
+    compiler.args(libraries.map(|library| format!("-l{library}")));
+    assert!(compiler.status().expect("g++").success());
+    program
+}
+
+/// Random messages of all types, each way between this middleware and Fast DDS.
+#[test]
+#[ignore = "needs rclpy"]
+fn messages_are_those_of_fast_dds() {
+    const COUNT: &str = "10000";
+    let folder = tempfile::tempdir().unwrap();
+    let [fast_dds, own, again] =
+        ["fast_dds", "own", "again"].map(|name| folder.path().join(name).display().to_string());
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/system/cdr.py");
+    let python = std::env::var("RINGSPIN_ROS_PYTHON").expect("an interpreter with rclpy");
+    let alone = |args: &[&str]| {
+        let output = std::process::Command::new(&python).arg(script).args(args).output().unwrap();
+        let (code, out, error) = results(output);
+        assert_eq!(code, 0, "{out}{error}");
+    };
+    alone(&[COUNT, &fast_dds]);
+    let (code, out, error) = run(&["run", "--", "python3", script, COUNT, &own, &fast_dds]);
+    assert_eq!(code, 0, "{out}{error}");
+    assert!(out.contains("10000 messages of 1"), "{out}{error}");
+    alone(&[COUNT, &again, &own]);
+}
+
+/// A launch file with a node of a package.
+#[test]
+#[ignore = "needs rclpy"]
+fn launch_files_are_systems() {
+    let folder = tempfile::tempdir().unwrap();
+    let prefix = folder.path();
+    for part in ["share/demo", "lib/demo"] {
+        std::fs::create_dir_all(prefix.join(part)).unwrap();
+    }
+    let node = "#!/bin/sh\nexec python3 \"$(dirname \"$0\")\"/talker.py \"$@\"\n";
+    let program = prefix.join("lib/demo/talker");
+    std::fs::write(&program, node).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&program, mode).unwrap();
+    let script = "import rclpy
+from rclpy.node import Node
+rclpy.init()
+node = Node('unnamed')
+print(node.get_fully_qualified_name(), node.declare_parameter('rate', 1.0).value)
+print(node.resolve_topic_name('out'))
+";
+    std::fs::write(prefix.join("lib/demo/talker.py"), script).unwrap();
+    let launch = prefix.join("a.launch.xml");
+    let text = r#"<launch><arg name="rate" default="2.5"/>
+        <node pkg="demo" exec="talker" name="t" namespace="/n">
+            <param name="rate" value="$(var rate)"/><remap from="out" to="/other"/>
+        </node></launch>"#;
+    std::fs::write(&launch, text).unwrap();
+    let installed = std::env::var("AMENT_PREFIX_PATH").unwrap();
+    let installed = format!("{}:{installed}", prefix.display());
+    let mut command = in_ros(&["run", &launch.display().to_string()]);
+    let (code, out, error) = results(command.env("AMENT_PREFIX_PATH", installed).output().unwrap());
+    assert_eq!(code, 0, "{out}{error}");
+    assert!(out.contains(" t] /n/t 2.5\n") && out.contains(" t] /other\n"), "{out}{error}");
+}
+
+/// Delays, losses and copies between processes, by their names and by those of nodes.
+#[test]
+#[ignore = "needs rclpy"]
+fn links_delay_lose_and_copy_messages() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/system");
+    let heard = |link: &str| {
+        let text = format!(
+            "for: 1.25 s
+processes:
+  - {{ name: ear, command: python3 {folder}/listener.py }}
+  - {{ name: lidar, command: python3 {folder}/sensor.py lidar }}
+link:
+  - {link}
+"
+        );
+        let (_folder, path) = system(&text);
+        let (code, out, error) = run(&["run", &path]);
+        assert_eq!(code, if link.contains("/other") { 2 } else { 0 }, "{out}{error}");
+        out.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let delayed = heard("{ topic: /lidar, from: lidar, to: /listener, delay: 30 ms }");
+    assert_eq!(delayed.len(), 12, "{delayed:?}");
+    assert!(delayed.iter().all(|line| line.contains("30 ms after")), "{delayed:?}");
+    let all: [&str; 2] = ["{ topic: '*', to: ear, loss: 1.0 }", "{ topic: /lidar, loss: 1.0 }"];
+    for lost in all {
+        assert_eq!(heard(lost), [""; 0]);
+    }
+    let some = heard("{ topic: /lidar, loss: 0.5 }").len();
+    assert!((1..12).contains(&some), "{some}");
+    assert_eq!(heard("{ topic: /lidar, duplication: 1.0 }").len(), 24);
+    assert_eq!(heard("{ topic: /lidar, from: /other, loss: 1.0 }").len(), 12);
+    let late = heard("{ topic: /lidar, loss: 1.0, until: 600 ms }").len();
+    assert!((6..8).contains(&late), "{late}");
+}
+
+/// A program with nodes that another one starts is refused: it would be no process of the run.
+#[test]
+#[ignore = "needs rclpy"]
+fn a_child_with_nodes_is_refused_by_name() {
+    let code = "import rclpy; rclpy.init(); rclpy.create_node(\"n\")";
+    let shell = format!("python3 -c '{code}'; echo ended with $?");
+    let (_, out, error) = run(&["run", "--", "sh", "-c", &shell]);
+    assert!(out.contains("ended with 1"), "{out}{error}");
+    assert!(error.contains("add it to the system as a process of its own"), "{error}");
+}
+
+/// Two runs give two equal recordings, with all topics.
+#[test]
+#[ignore = "needs rclpy"]
+fn recordings_of_equal_runs_are_equal() {
+    let folder = tempfile::tempdir().unwrap();
+    let [one, two] = ["one", "two"].map(|name| {
+        let file = folder.path().join(format!("{name}.mcap")).display().to_string();
+        let (code, _, error) = run(&["run", "--quiet", "--record", &file, EXAMPLE]);
+        assert_eq!(code, 0, "{error}");
+        file
+    });
+    assert!(std::fs::read(&one).unwrap() == std::fs::read(&two).unwrap());
+    let (code, out, error) = run(&["bag", "info", &one]);
+    assert_eq!(code, 0, "{error}");
+    for topic in ["/camera", "/fused", "std_msgs/msg/UInt64"] {
+        assert!(out.contains(topic), "{topic}: {out}");
+    }
+    let (code, out, _) = run(&["bag", "echo", &one, "--topics", "/lidar"]);
+    assert_eq!((code, out.lines().next().unwrap().contains("\"data\":1")), (0, true), "{out}");
+}
+
+/// The first run of the guide prints the lines that it shows.
+#[test]
+#[ignore = "needs rclpy"]
+fn the_guide_shows_the_output_of_its_first_run() {
+    let page = include_str!("../../../docs/processes.md");
+    let begin = page.find("$ target/release/ringspin run ").unwrap();
+    let block = page[begin..].split("```").next().unwrap();
+    let (command, shown) = block.split_once('\n').unwrap();
+    let words: Vec<_> = command.split(' ').skip(2).collect();
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let (code, out, error) = results(in_ros(&words).current_dir(root).output().unwrap());
+    assert_eq!(code, 0, "{error}");
+    let shown: Vec<_> = shown.lines().filter(|line| line.starts_with('[')).collect();
+    assert_eq!(out.lines().collect::<Vec<_>>(), shown);
+}

@@ -1,0 +1,34 @@
+//! The real-time priority of a thread, which the standard library cannot set.
+//!
+//! It is here because this crate is the one that may contain `unsafe`, and because a call of the C
+//! library is smaller than the three crates of a safe wrapper.
+
+use std::io;
+
+/// Schedules this thread by SCHED_FIFO, with a priority of 1 to 99.
+///
+/// # Errors
+/// The operating system's: the priority is out of range, or the process lacks the permission.
+pub fn set_fifo_priority(priority: u8) -> io::Result<()> {
+    // SAFETY: the structure consists of integers, for which zero is a valid value.
+    let mut parameters: libc::sched_param = unsafe { core::mem::zeroed() };
+    parameters.sched_priority = priority.into();
+    // SAFETY: the handle is that of the running thread, and the parameters outlive the call.
+    let error = unsafe {
+        libc::pthread_setschedparam(libc::pthread_self(), libc::SCHED_FIFO, &raw const parameters)
+    };
+    if error == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(error)) }
+}
+
+#[cfg(all(test, not(miri)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn priority_out_of_range_is_refused() {
+        for priority in [0, 100] {
+            let error = set_fifo_priority(priority).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The process in a run: its begin, its turns with the coordinator, and its end.
+//!
+//! The loader calls [`begin`] before `main`. From then on the world calls [`coordinate`] whenever
+//! all threads of the program wait: it hands the frames of the turn over, waits in real time for
+//! the next turn, and puts what arrives into the bus. No thread of the program runs meanwhile, so
+//! nothing here may wait for a lock of the program, and no function of a client library is called.
+
+use crate::bus;
+use ringspin_process_protocol::{Down, NEVER, Place, Up, VARIABLE, receive};
+use ringspin_simulated_threads::coordination::{self, Next, Rest};
+use std::os::fd::FromRawFd;
+use std::os::unix::net::UnixStream;
+use std::sync::OnceLock;
+
+/// The socket to the coordinator.
+static SOCKET: OnceLock<UnixStream> = OnceLock::new();
+
+/// The number of the process of the run that has started this program, if it is a child.
+static PARENT: OnceLock<u32> = OnceLock::new();
+
+/// The number of the process of the run that has started this program, which is none itself.
+pub(crate) fn parent() -> Option<u32> {
+    PARENT.get().copied()
+}
+
+#[used]
+#[unsafe(link_section = ".init_array")]
+static BEGIN: extern "C" fn() = begin;
+
+/// Is called by the loader before `main`, after the world was made.
+extern "C" fn begin() {
+    let Some(place) = std::env::var(VARIABLE).ok().and_then(|text| Place::parse(&text)) else {
+        return;
+    };
+    // The number that the kernel gave the process: the world would tell another one.
+    let own = std::fs::read_link("/proc/self").unwrap_or_default();
+    let own: u32 = own.to_str().and_then(|number| number.parse().ok()).unwrap_or_default();
+    if place.owner.is_some_and(|owner| owner != own) {
+        let _ = PARENT.set(place.process);
+        // SAFETY: a number. It is a copy of the parent's socket, unless the child has started
+        // itself again and has closed it before.
+        unsafe { libc::close(place.socket) };
+        return;
+    }
+    // SAFETY: the coordinator has opened the socket for this process, which uses it nowhere else.
+    let socket = unsafe { UnixStream::from_raw_fd(place.socket) };
+    // A program may start itself again, with its environment: it is still the process then.
+    let owned = Place { owner: Some(own), ..place };
+    // SAFETY: no other thread runs before `main`.
+    unsafe { std::env::set_var(VARIABLE, owned.to_string()) };
+    // SAFETY: asks for a signal at the death of the coordinator; takes numbers.
+    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+    bus::with(|bus| (bus.process, bus.is_joined) = (place.process, true));
+    let _ = SOCKET.set(socket);
+    if coordination::join(coordinate, place.start, place.process) {
+        // SAFETY: a function of this library.
+        unsafe { libc::atexit(end) };
+    }
+}
+
+/// Is called when all threads of the process wait; returns how the world continues.
+fn coordinate(rest: Rest) -> Next {
+    let Rest { now, deadline, switches, digest } = rest;
+    let has_output = [libc::STDOUT_FILENO, libc::STDERR_FILENO].into_iter().any(has_unread);
+    if let Some(deadline) = deadline
+        && !has_output
+        && bus::with(|bus| bus.outbox.is_empty() && deadline < bus.until)
+    {
+        return Next { now: deadline, wakes: false };
+    }
+    say(&Up::Rest { now, deadline, switches, digest, has_output });
+    let Some(frames) = SOCKET.get().and_then(|socket| receive::<Down>(socket).ok()) else {
+        ringspin_simulated_threads::finish(); // the run has ended
+    };
+    let wakes = frames.len() > 1;
+    let times = bus::with(|bus| frames.into_iter().filter_map(|frame| bus.hear(frame)).max());
+    let latest = deadline.unwrap_or(NEVER);
+    Next { now: times.unwrap_or(now).min(latest).max(now), wakes }
+}
+
+/// Sends the frames that were not sent, and this one.
+fn say(last: &Up) {
+    let mut turn = bus::with(|bus| std::mem::take(&mut bus.outbox));
+    turn.push(last);
+    // If the coordinator has ended, the next read tells.
+    let _ = SOCKET.get().map(|socket| turn.send(socket));
+}
+
+/// Whether the reader of a pipe has not read all of it.
+fn has_unread(pipe: i32) -> bool {
+    let mut count = 0;
+    // SAFETY: a place for the number.
+    let result = unsafe { libc::ioctl(pipe, libc::FIONREAD, &raw mut count) };
+    result == 0 && count > 0
+}
+
+/// The process ends: its last frames are sent.
+extern "C" fn end() {
+    let own = std::fs::read_link("/proc/self").unwrap_or_default();
+    let place = std::env::var(VARIABLE).ok().and_then(|text| Place::parse(&text));
+    let owner = place.and_then(|place| place.owner).map(|owner| owner.to_string());
+    if own.to_str() == owner.as_deref() {
+        say(&Up::End { now: bus::now() });
+    }
+}

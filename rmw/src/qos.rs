@@ -1,0 +1,111 @@
+//! QoS profiles: the one that an endpoint asks for, settled, and the form that other processes see.
+
+use crate::bindings::*;
+use crate::ffi::{array, code, given};
+use ringspin_process_protocol::{NEVER, Qos};
+use std::ffi::c_char;
+
+/// `RMW_DURATION_INFINITE`, in nanoseconds.
+const INFINITE: u64 = i64::MAX as u64;
+
+fn nanos(time: rmw_time_t) -> u64 {
+    match time.sec.saturating_mul(1_000_000_000).saturating_add(time.nsec) {
+        0 | INFINITE.. => NEVER,
+        nanos => nanos,
+    }
+}
+
+fn to_time(nanos: u64) -> rmw_time_t {
+    let nanos = nanos.min(INFINITE);
+    rmw_time_t { sec: nanos / 1_000_000_000, nsec: nanos % 1_000_000_000 }
+}
+
+/// The profile without values that the middleware chooses: reliable, volatile, the last message.
+pub(crate) fn settle(mut profile: rmw_qos_profile_t) -> rmw_qos_profile_t {
+    if profile.reliability != RMW_QOS_POLICY_RELIABILITY_BEST_EFFORT {
+        profile.reliability = RMW_QOS_POLICY_RELIABILITY_RELIABLE;
+    }
+    if profile.durability != RMW_QOS_POLICY_DURABILITY_TRANSIENT_LOCAL {
+        profile.durability = RMW_QOS_POLICY_DURABILITY_VOLATILE;
+    }
+    if profile.history != RMW_QOS_POLICY_HISTORY_KEEP_ALL {
+        profile.history = RMW_QOS_POLICY_HISTORY_KEEP_LAST;
+        profile.depth = profile.depth.max(1);
+    }
+    if profile.liveliness != RMW_QOS_POLICY_LIVELINESS_MANUAL_BY_TOPIC {
+        profile.liveliness = RMW_QOS_POLICY_LIVELINESS_AUTOMATIC;
+    }
+    let [deadline, lifespan, lease] =
+        [profile.deadline, profile.lifespan, profile.liveliness_lease_duration].map(nanos);
+    (profile.deadline, profile.lifespan) = (to_time(deadline), to_time(lifespan));
+    profile.liveliness_lease_duration = to_time(lease);
+    profile
+}
+
+/// A settled profile as other processes see it.
+pub(crate) fn shared(profile: &rmw_qos_profile_t) -> Qos {
+    let keeps_all = profile.history == RMW_QOS_POLICY_HISTORY_KEEP_ALL;
+    Qos {
+        depth: (!keeps_all).then(|| u32::try_from(profile.depth).unwrap_or(u32::MAX)),
+        is_reliable: profile.reliability == RMW_QOS_POLICY_RELIABILITY_RELIABLE,
+        is_transient_local: profile.durability == RMW_QOS_POLICY_DURABILITY_TRANSIENT_LOCAL,
+        deadline: nanos(profile.deadline),
+        lifespan: nanos(profile.lifespan),
+        is_manual: profile.liveliness == RMW_QOS_POLICY_LIVELINESS_MANUAL_BY_TOPIC,
+        lease: nanos(profile.liveliness_lease_duration),
+    }
+}
+
+/// The profile of an endpoint of any process.
+pub(crate) fn profile(qos: &Qos) -> rmw_qos_profile_t {
+    rmw_qos_profile_t {
+        history: match qos.depth {
+            Some(_) => RMW_QOS_POLICY_HISTORY_KEEP_LAST,
+            None => RMW_QOS_POLICY_HISTORY_KEEP_ALL,
+        },
+        depth: qos.depth.unwrap_or(0) as usize,
+        reliability: match qos.is_reliable {
+            true => RMW_QOS_POLICY_RELIABILITY_RELIABLE,
+            false => RMW_QOS_POLICY_RELIABILITY_BEST_EFFORT,
+        },
+        durability: match qos.is_transient_local {
+            true => RMW_QOS_POLICY_DURABILITY_TRANSIENT_LOCAL,
+            false => RMW_QOS_POLICY_DURABILITY_VOLATILE,
+        },
+        deadline: to_time(qos.deadline),
+        lifespan: to_time(qos.lifespan),
+        liveliness: match qos.is_manual {
+            true => RMW_QOS_POLICY_LIVELINESS_MANUAL_BY_TOPIC,
+            false => RMW_QOS_POLICY_LIVELINESS_AUTOMATIC,
+        },
+        liveliness_lease_duration: to_time(qos.lease),
+        avoid_ros_namespace_conventions: false,
+    }
+}
+
+/// Whether a publisher and a subscription with these profiles would exchange messages.
+#[unsafe(no_mangle)]
+extern "C" fn rmw_qos_profile_check_compatible(
+    publisher: rmw_qos_profile_t,
+    subscription: rmw_qos_profile_t,
+    compatibility: Option<&mut rmw_qos_compatibility_type_t>,
+    reason: *mut c_char,
+    reason_bytes: usize,
+) -> rmw_ret_t {
+    let [offer, request] = [publisher, subscription].map(|profile| shared(&settle(profile)));
+    let policy = offer.offers_less_than(&request);
+    let (result, text) = match policy {
+        None => (RMW_QOS_COMPATIBILITY_OK, String::new()),
+        Some(policy) => {
+            (RMW_QOS_COMPATIBILITY_ERROR, format!("ERROR: the publisher offers less: {policy:?};"))
+        }
+    };
+    // SAFETY: the caller passes a place for so many characters, or null.
+    let place = unsafe { array(reason.cast::<u8>(), reason_bytes) };
+    if let Some(room) = place.len().checked_sub(1) {
+        let count = text.len().min(room);
+        place[..count].copy_from_slice(&text.as_bytes()[..count]);
+        place[count] = 0;
+    }
+    code(given(compatibility, "the compatibility").map(|place| *place = result))
+}

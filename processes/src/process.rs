@@ -33,14 +33,16 @@ const LOOK: u16 = 100;
 const END_MAX: Duration = Duration::from_secs(10);
 
 /// Variables that every process gets, unless the environment has them: Python's output comes at
-/// once, libraries for linear algebra start no threads that wait in loops, and one middleware is
-/// there.
-const VARIABLES: [(&str, &str); 5] = [
+/// once, libraries for linear algebra start no threads that wait in loops, a native graph uses
+/// ROS, and a call of the operating system or a child process may be slow on a busy machine.
+const VARIABLES: [(&str, &str); 7] = [
     ("PYTHONUNBUFFERED", "1"),
     ("PYTHONDONTWRITEBYTECODE", "1"),
     ("OPENBLAS_NUM_THREADS", "1"),
     ("OMP_NUM_THREADS", "1"),
     ("MKL_NUM_THREADS", "1"),
+    ("RINGSPIN_MIDDLEWARE", "ros2"),
+    ("RINGSPIN_BLOCKED_MAX_MS", "60000"),
 ];
 
 /// The settings of a run that its processes share.
@@ -117,8 +119,11 @@ impl Process {
         for (name, value) in VARIABLES.iter().filter(|(name, _)| std::env::var_os(name).is_none()) {
             command.env(name, value);
         }
-        command.env_remove("RMW_IMPLEMENTATION").env("ROS_LOG_DIR", logs);
-        command.env("LD_PRELOAD", &shared.library).env("RINGSPIN_MODE", "deterministic");
+        command
+            .env_remove("RMW_IMPLEMENTATION")
+            .env_remove("RINGSPIN_MODE")
+            .env("ROS_LOG_DIR", logs);
+        command.env("LD_PRELOAD", &shared.library).env("RINGSPIN_THREADS", "simulated");
         command.env("RINGSPIN_SEED", seed.to_string());
         let place_of = Place { socket, process: number, start: now, owner: None };
         command.env(VARIABLE, place_of.to_string()).envs(&spec.env);

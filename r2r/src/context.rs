@@ -274,25 +274,37 @@ fn connect(
     Ok((executor, Some(ros2)))
 }
 
-/// The mode that the environment asks for; in a world it is deterministic.
+/// The mode that the environment asks for. In a world it is deterministic, unless the program is
+/// one of several processes: their coordinator orders them, and they talk over ROS.
 fn mode() -> Result<Mode> {
-    if world().is_some() && std::env::var_os("RINGSPIN_MODE").is_none() {
+    let is_process = is_process();
+    if world().is_some() && !is_process && std::env::var_os("RINGSPIN_MODE").is_none() {
         return Ok(Mode::Deterministic(Box::default()));
     }
     let mode = Mode::from_env_with(ringspin_simulation::load_simulation).map_err(Error::other)?;
-    match (&mode, world()) {
-        (Mode::Deterministic(_), None) => Err(Error::Other(
+    let refused = match (&mode, world()) {
+        (Mode::Deterministic(_), None) => {
             "RINGSPIN_MODE=deterministic needs the threads of the application under simulated \
              time: build r2r with its feature `simulated-threads` for Linux with glibc, and leave \
              out RINGSPIN_THREADS=real"
-                .into(),
-        )),
-        (Mode::SingleCore | Mode::MultiCore(_), Some(_)) => Err(Error::Other(
+        }
+        (Mode::Deterministic(_), Some(_)) if is_process => {
+            "`ringspin run` orders all processes: leave out RINGSPIN_MODE"
+        }
+        (Mode::SingleCore | Mode::MultiCore(_), Some(_)) if !is_process => {
             "threads are simulated here: RINGSPIN_MODE can only be `deterministic`, or left out"
-                .into(),
-        )),
-        _ => Ok(mode),
-    }
+        }
+        _ => return Ok(mode),
+    };
+    Err(Error::Other(refused.into()))
+}
+
+/// Whether the program is a process of `ringspin run`.
+fn is_process() -> bool {
+    #[cfg(feature = "simulated-threads")]
+    return ringspin_simulated_threads::coordination::is_joined();
+    #[cfg(not(feature = "simulated-threads"))]
+    false
 }
 
 /// The world of the calling thread.

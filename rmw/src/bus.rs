@@ -141,8 +141,7 @@ pub(crate) fn call() {
 
 /// The simulated time, in nanoseconds since 1970.
 pub(crate) fn now() -> u64 {
-    let progress = ringspin_simulated_threads::progress();
-    progress.map_or(0, |progress| u64::try_from(progress.time.as_nanos()).unwrap_or(u64::MAX))
+    coordination::now().unwrap_or(0)
 }
 
 /// Calls functions for new messages that came from other processes: on a thread, because the
@@ -465,6 +464,7 @@ mod tests {
             name,
             type_name,
             type_hash: vec![0; 33],
+            ignores_own: false,
             qos,
         });
         gid

@@ -132,7 +132,7 @@ extern "C" fn rmw_init(
 ) -> rmw_ret_t {
     let begun = || {
         let (options, context) = (own(options)?, given(context, "the context")?);
-        if !ringspin_simulated_threads::is_simulated() {
+        if ringspin_simulated_threads::coordination::now().is_none() {
             return Err(Failure::new(
                 "rmw_ringspin is for processes under simulated time: start this one by `ringspin \
                  run`, or with LD_PRELOAD=librmw_ringspin.so and RINGSPIN_MODE=deterministic",
@@ -192,6 +192,7 @@ extern "C" fn rmw_create_node(
             name: String::new(),
             type_name: String::new(),
             type_hash: Vec::new(),
+            ignores_own: false,
             qos: Qos::default(),
         };
         let guard = pointer(Ok(guard_condition(context, true)));

@@ -59,23 +59,23 @@ extern "C" fn begin() {
 }
 
 /// Is called when all threads of the process wait; returns how the world continues.
-fn coordinate(rest: Rest) -> Next {
+extern "C" fn coordinate(rest: Rest) -> Next {
     let Rest { now, deadline, switches, digest } = rest;
     let has_output = [libc::STDOUT_FILENO, libc::STDERR_FILENO].into_iter().any(has_unread);
-    if let Some(deadline) = deadline
+    if deadline != NEVER
         && !has_output
         && bus::with(|bus| bus.outbox.is_empty() && deadline < bus.until)
     {
         return Next { now: deadline, wakes: false };
     }
-    say(&Up::Rest { now, deadline, switches, digest, has_output });
+    let waits_for = Some(deadline).filter(|deadline| *deadline != NEVER);
+    say(&Up::Rest { now, deadline: waits_for, switches, digest, has_output });
     let Some(frames) = SOCKET.get().and_then(|socket| receive::<Down>(socket).ok()) else {
-        ringspin_simulated_threads::finish(); // the run has ended
+        coordination::finish(); // the run has ended
     };
     let wakes = frames.len() > 1;
     let times = bus::with(|bus| frames.into_iter().filter_map(|frame| bus.hear(frame)).max());
-    let latest = deadline.unwrap_or(NEVER);
-    Next { now: times.unwrap_or(now).min(latest).max(now), wakes }
+    Next { now: times.unwrap_or(now).min(deadline).max(now), wakes }
 }
 
 /// Sends the frames that were not sent, and this one.

@@ -17,6 +17,7 @@ pub(crate) struct NewEndpoint {
     pub(crate) type_hash: Vec<u8>,
     pub(crate) message: Type,
     pub(crate) response: Type,
+    pub(crate) ignores_own: bool,
 }
 
 impl NewEndpoint {
@@ -30,7 +31,7 @@ impl NewEndpoint {
         // SAFETY: the type support's own function.
         let hash = get.map_or(std::ptr::null(), |(support, get)| unsafe { get(support) });
         let (type_name, type_hash) = (message.name(), types::hash(hash));
-        Ok(Self { kind, type_name, type_hash, message, response: message })
+        Ok(Self { kind, type_name, type_hash, message, response: message, ignores_own: false })
     }
 }
 
@@ -43,7 +44,7 @@ pub(crate) fn create(
 ) -> Result<(*mut c_void, *const c_char), Failure> {
     let (node, profile) = (own(node)?, qos::settle(*given(profile, "the QoS profile")?));
     let name = crate::ffi::name(name, "the name")?;
-    let NewEndpoint { kind, type_name, type_hash, message, response } = new;
+    let NewEndpoint { kind, type_name, type_hash, message, response, ignores_own } = new;
     let gid = bus::change(|bus| {
         let gid = bus.new_gid();
         bus.add(Entity {
@@ -55,6 +56,7 @@ pub(crate) fn create(
             type_name,
             type_hash,
             qos: qos::shared(&profile),
+            ignores_own,
         });
         gid
     });

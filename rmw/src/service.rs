@@ -19,7 +19,14 @@ fn new(
     let get = support.and_then(|support| Some((support, support.get_type_hash_func?)));
     // SAFETY: the type support's own function.
     let hash = get.map_or(std::ptr::null(), |(support, get)| unsafe { get(support) });
-    Ok(NewEndpoint { kind, type_name, type_hash: types::hash(hash), message, response })
+    Ok(NewEndpoint {
+        kind,
+        type_name,
+        type_hash: types::hash(hash),
+        message,
+        response,
+        ignores_own: false,
+    })
 }
 
 macro_rules! ends {

@@ -20,7 +20,9 @@ extern "C" fn rmw_create_subscription(
 ) -> *mut rmw_subscription_t {
     let created = || {
         let options = *given(options, "the options")?;
+        let ignores_own = options.ignore_local_publications;
         let new = NewEndpoint::of_topic(Kind::Subscription, support)?;
+        let new = NewEndpoint { ignores_own, ..new };
         let (data, topic_name) = create(node, topic, profile, new)?;
         Ok(rmw_subscription_t {
             implementation_identifier: identifier(),

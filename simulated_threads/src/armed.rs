@@ -42,6 +42,9 @@ unsafe extern "C" fn begin(_: c_int, _: *const *mut c_char, environment: *mut *m
         return;
     }
     if !interpose::is_called() {
+        if interpose::other().is_some() {
+            return; // the world is that of the other copy
+        }
         output::die(&format!("threads cannot run under simulated time: {}", interpose::COPIES));
     }
     let settings = Settings::from_environment().unwrap_or_else(|problem| output::die(&problem));
@@ -72,6 +75,7 @@ unsafe extern "C" fn begin(_: c_int, _: *const *mut c_char, environment: *mut *m
     os::stay_on_this_core();
     watchdog::watch(world);
     let _ = WORLD.set((world, os::monotonic(), os::this_process()));
+    coordinator::begin(world);
     // SAFETY: a function of the process.
     unsafe { libc::atexit(end) };
     interpose::adopt(world);
@@ -90,7 +94,7 @@ fn is_asked_for() -> Result<bool, String> {
     let mode = settings::one_of("RINGSPIN_MODE", modes, "`single`, `multi` or `deterministic`")?;
     let kinds = ["real", "simulated"];
     let threads = settings::one_of("RINGSPIN_THREADS", kinds, "`real` or `simulated`")?;
-    Ok(mode == Some("deterministic") && threads != Some("real"))
+    Ok(threads.map_or(mode == Some("deterministic"), |threads| threads == "simulated"))
 }
 
 /// Says how the run went.

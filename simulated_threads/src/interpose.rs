@@ -20,9 +20,11 @@ mod traps;
 pub(crate) use thread::adopt;
 pub(crate) use traps::{are_caught, calls_are_caught};
 
+use crate::coordination::{self, Functions};
 use crate::os;
 use crate::wait::Nanos;
-use libc::{c_int, timespec};
+use libc::{c_int, c_long, timespec};
+use std::ptr;
 
 /// Defines functions of libc. A thread of a world runs the body, with the world and the slot of the
 /// thread bound to the names before it; any other thread calls the original. A body that is marked
@@ -76,6 +78,20 @@ pub(crate) const COPIES: &str = "two objects of this process have ringspin-simul
 /// and a library that it loads may both have one.
 pub(crate) fn is_called() -> bool {
     os::object_of(futex::syscall as *const ()) == os::object_of(is_called as *const ())
+}
+
+/// The functions of the copy of the crate that the process calls instead of this one.
+pub(crate) fn other() -> Option<&'static Functions> {
+    type Call = unsafe extern "C-unwind" fn(c_long) -> c_long;
+    // SAFETY: the process has this function of libc.
+    let call: Call = unsafe { std::mem::transmute(os::definition_of("syscall\0")) };
+    // SAFETY: the kernel has no call of this number.
+    let answer = unsafe { call(coordination::NUMBER) };
+    if answer == -1 {
+        return None;
+    }
+    // SAFETY: a copy of the crate answers with a static of this type: the number has its version.
+    unsafe { ptr::with_exposed_provenance::<Functions>(answer as usize).as_ref() }
 }
 
 /// The first of the functions here instead of which libraries of the process call another one.

@@ -5,14 +5,14 @@
 //! is unsafe: the functions of libc that become these waits are in `interpose`.
 
 use crate::choice::Chooser;
-use crate::coordinator::{self, Next, Rest};
+use crate::coordinator::{self, Coordinator, Rest};
 use crate::descriptors::Descriptors;
 use crate::report::Stuck;
 use crate::settings::Settings;
 use crate::state::{FutexWait, State};
 use crate::trace::Trace;
 use crate::turn::Turn;
-use crate::wait::{Nanos, Slot, Wait, Woken};
+use crate::wait::{NEVER, Nanos, Slot, Wait, Woken};
 use crate::{binary, os, output, outside};
 use ringspin_modes::threads::ThreadInfo;
 use ringspin_ringbuf::{Counter, Flag};
@@ -468,7 +468,7 @@ impl World {
         state.expire(now);
     }
 
-    fn coordinator(&self) -> Option<fn(Rest) -> Next> {
+    fn coordinator(&self) -> Option<Coordinator> {
         coordinator::get().filter(|_| self.is_alone)
     }
 
@@ -476,11 +476,12 @@ impl World {
     /// is called without the lock, and may take its time.
     fn ask<'a>(
         &'a self,
-        coordinator: fn(Rest) -> Next,
+        coordinator: Coordinator,
         state: MutexGuard<'a, State>,
         deadline: Option<Nanos>,
     ) -> MutexGuard<'a, State> {
-        let (now, switches, digest) = (self.now(), self.switches.get(), state.hash);
+        let (now, deadline) = (self.now(), deadline.unwrap_or(NEVER));
+        let (switches, digest) = (self.switches.get(), state.hash);
         drop(state);
         let running = self.running.swap(0, Ordering::Relaxed); // the watchdog looks at none
         let next = coordinator(Rest { now, deadline, switches, digest });

@@ -186,12 +186,16 @@ pub struct Entity {
     pub type_hash: Vec<u8>,
     /// Its QoS.
     pub qos: Qos,
+    /// Whether it is a subscription that ignores publishers of its process.
+    pub ignores_own: bool,
 }
 
 impl Entity {
     /// Whether this is a publisher, and that a subscription, of one topic and type.
     pub fn meets(&self, subscription: &Self) -> bool {
-        self.kind == Kind::Publisher
+        let is_ignored = subscription.ignores_own && self.gid.process == subscription.gid.process;
+        !is_ignored
+            && self.kind == Kind::Publisher
             && subscription.kind == Kind::Subscription
             && self.name == subscription.name
             && self.type_name == subscription.type_name

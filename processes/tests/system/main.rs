@@ -9,18 +9,20 @@ use std::sync::Once;
 
 /// The folder of the program, in which the library is built.
 fn built() -> PathBuf {
-    let folder = Path::new(env!("CARGO_BIN_EXE_ringspin")).parent().unwrap();
     static BUILT: Once = Once::new();
-    BUILT.call_once(|| {
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--locked", "--quiet", "-p", "ringspin-rmw"]);
-        if folder.ends_with("release") {
-            cargo.arg("--release");
-        }
-        // The library needs no ROS, and is the same with one: the packages are not built again.
-        assert!(cargo.current_dir(env!("CARGO_MANIFEST_DIR")).status().unwrap().success());
-    });
-    folder.to_path_buf()
+    // The library needs no ROS, and is the same with one: the packages are not built again.
+    BUILT.call_once(|| build(&["-p", "ringspin-rmw"]));
+    Path::new(env!("CARGO_BIN_EXE_ringspin")).parent().unwrap().to_path_buf()
+}
+
+/// Builds this, in the profile of the command.
+fn build(args: &[&str]) {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--locked", "--quiet"]).args(args);
+    if Path::new(env!("CARGO_BIN_EXE_ringspin")).parent().unwrap().ends_with("release") {
+        cargo.arg("--release");
+    }
+    assert!(cargo.current_dir(env!("CARGO_MANIFEST_DIR")).status().unwrap().success());
 }
 
 /// The command, with these arguments.

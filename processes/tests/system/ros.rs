@@ -1,6 +1,6 @@
 //! Systems of rclpy processes. They need a ROS 2 with rclpy: `scripts/test-ros2` runs them.
 
-use super::{results, ringspin, system};
+use super::{build, built, results, ringspin, system};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -106,6 +106,43 @@ fn cpp_programs_with_threads_and_event_callbacks_have_one_result() {
     let (code, out, error) = run(&args);
     assert_eq!(code, 0, "{out}{error}");
     assert_eq!(out.matches("2000 echoes").count(), 5, "{out}{error}");
+}
+
+/// A native graph, an application of r2r with this crate in the place of r2r, which has its own
+/// copy of the simulated threads, and nodes of rclpy, in one order.
+#[test]
+#[ignore = "needs rclpy"]
+fn native_graphs_and_applications_of_r2r_are_processes_beside_rclpy() {
+    build(&["-p", "ringspin", "--features", "ros2", "--example", "ros2_camera"]);
+    build(&["-p", "r2r", "--example", "patrol"]);
+    let examples = built().join("examples").display().to_string();
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples");
+    let text = format!(
+        "for: 5 s
+end: operator
+processes:
+  - {{ name: camera, command: {examples}/ros2_camera }}
+  - {{ name: patrol, command: {examples}/patrol, start: 1 s }}
+  - {{ name: watch, command: python3 {tests}/watch.py }}
+  - {{ name: operator, command: python3 {folder}/ros2_camera.py, start: 4 s }}
+",
+        tests = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/system"),
+    );
+    let (_folder, path) = system(&text);
+    let (code, out, error) = run(&["verify", "--runs", "3", &path]);
+    assert_eq!(code, 0, "{out}{error}");
+    for line in [
+        "[2.000000000 s patrol] 20 commands, 20 of them to drive",
+        "[2.000000000 s watch] 20 speeds of 1 publisher",
+        " s operator] 5 images; the pilot drives, refuses 300 and stops",
+    ] {
+        assert_eq!(out.matches(line).count(), 3, "{line}: {out}{error}");
+    }
+    let deterministic = "env: { RINGSPIN_MODE: deterministic }, start";
+    let (_folder, path) = system(&text.replacen("start", deterministic, 1));
+    let (code, out, error) = run(&["run", &path]);
+    assert_eq!(code, 1, "{out}{error}");
+    assert!(error.contains("`ringspin run` orders all processes"), "{error}");
 }
 
 /// Compiles a C++ program of this folder against the sourced ROS 2.

@@ -68,9 +68,12 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct Common {
-    /// The system, or a launch file in XML or YAML.
+    /// The system, or a launch file.
     #[arg(value_name = "SYSTEM", required_unless_present = "commands")]
     system: Option<PathBuf>,
+    /// Arguments of the launch file.
+    #[arg(value_name = "NAME:=VALUE")]
+    arguments: Vec<String>,
     /// The simulated time after which the run ends, such as `10 s`.
     #[arg(long = "for", value_name = "TIME")]
     duration: Option<Nanos>,
@@ -141,7 +144,7 @@ static STOPPED: OnceLock<()> = OnceLock::new();
 impl Common {
     fn system(&self) -> Result<System> {
         let mut system = match &self.system {
-            Some(path) => System::load(path)?,
+            Some(path) => System::load(path, &self.arguments)?,
             None => System::of_commands(self.commands.split(|word| word == "--"))?,
         };
         system.duration = self.duration.or(system.duration);
@@ -290,6 +293,7 @@ fn explore(common: &Common, seeds: Range<u64>) -> Result<u8> {
     words.extend(common.duration.map(|duration| format!("--for={duration}")));
     words.extend(common.seed.map(|seed| format!("--seed={seed}")));
     words.extend(common.system.iter().map(|path| path.display().to_string()));
+    words.extend(common.arguments.iter().cloned());
     if !common.commands.is_empty() {
         words.push("--".into());
         words.extend(common.commands.iter().cloned());

@@ -1,14 +1,17 @@
-//! Launch files in XML and YAML, as systems: each node and executable is a process.
+//! Launch files as systems: each node and executable is a process.
 //!
-//! Both formats are one tree of elements with attributes. Elements, attributes and substitutions
+//! XML and YAML are one tree of elements with attributes. Elements, attributes and substitutions
 //! that are not understood are errors that name them: a system without a part of its launch file
-//! would be another system.
+//! would be another system. A file in Python is executed by ROS's own `launch`, where it is
+//! installed, by `read_launch.py`.
 
 use crate::system::{CommandLine, ProcessSpec, System};
 use ringspin_executor::{Error, ErrorKind, Result};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 /// An element with its attributes and children.
 #[derive(Debug, Default)]
@@ -24,19 +27,25 @@ fn invalid(text: String) -> Error {
 
 impl System {
     /// Reads a system from a file, in the folder of which its processes run: a system, or a launch
-    /// file in XML or YAML.
+    /// file, which gets `arguments` (`name:=value`). The processes of a launch file in Python run
+    /// in the current folder, as those of `ros2 launch`.
     ///
     /// # Errors
-    /// A file that cannot be read, or is no system: with line and column.
-    pub fn load(path: &Path) -> Result<Self> {
+    /// A file that cannot be read, or is no system: with line and column. Arguments for a system,
+    /// and others than `name:=value`.
+    pub fn load(path: &Path, arguments: &[String]) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(|error| {
             let text = format!("failed to read the system `{}`: {error}", path.display());
             Error::new(ErrorKind::Io, text).at_path(path)
         })?;
-        let read = match is_launch_file(path) {
-            true => read(path, &text).and_then(|system| system.check().map(|()| system)),
-            false => Self::from_yaml(&text),
+        let read = match (is_launch_file(path), arguments) {
+            (true, _) => read(path, &text, arguments),
+            (false, []) => Self::from_yaml(&text),
+            (false, [first, ..]) => {
+                Err(invalid(format!("`{first}` is for launch files: a system has no arguments")))
+            }
         };
+        let read = read.and_then(|system| system.check().map(|()| system));
         let mut system = read.map_err(|error| {
             let text = format!("failed to read the system `{}`: {error}", path.display());
             Error::new(error.kind(), text).at_path(path)
@@ -52,27 +61,50 @@ impl System {
 /// Whether a file of this name is a launch file, by the names that `ros2 launch` completes.
 fn is_launch_file(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    name.ends_with(".launch") || name.contains("launch.") || name.ends_with(".xml")
+    name.contains("launch.") || [".launch", ".xml", ".py"].iter().any(|end| name.ends_with(end))
 }
 
 /// Reads a launch file.
 ///
 /// # Errors
 /// The first part that is not understood.
-fn read(path: &Path, text: &str) -> Result<System> {
+fn read(path: &Path, text: &str, arguments: &[String]) -> Result<System> {
+    let pair = |argument: &String| {
+        let pair = argument.split_once(":=").map(|(name, value)| (name.into(), value.into()));
+        pair.ok_or_else(|| invalid(format!("`{argument}` is no argument: write `name:=value`")))
+    };
+    let given = arguments.iter().map(pair).collect::<Result<BTreeMap<String, String>>>()?;
     let extension = path.extension().unwrap_or_default();
     let root = match extension.to_str().unwrap_or_default() {
-        "py" => {
-            return Err(invalid(
-                "launch files in Python are not read: write the processes into a system".into(),
-            ));
-        }
+        "py" => return from_python(path, arguments),
         "yaml" | "yml" => from_yaml(text)?,
         _ => from_xml(text)?,
     };
-    let mut launch = Launch { system: System::default(), variables: BTreeMap::new() };
+    let mut launch = Launch { given, ..Launch::default() };
     root.children.iter().try_for_each(|element| launch.add(element))?;
-    Ok(launch.system)
+    match launch.given.keys().find(|name| !launch.variables.contains_key(*name)) {
+        Some(name) => Err(invalid(format!("it has no argument `{name}`"))),
+        None => Ok(launch.system),
+    }
+}
+
+/// Executes a launch file in Python.
+fn from_python(path: &Path, arguments: &[String]) -> Result<System> {
+    let failed = |error: std::io::Error| invalid(format!("failed to run `python3`: {error}"));
+    // Launch writes parameters and logs to files.
+    let files = Arc::new(tempfile::tempdir().map_err(failed)?);
+    let mut python = Command::new("python3");
+    python.args(["-c", include_str!("read_launch.py")]).arg(path).args(arguments);
+    python.env("TMPDIR", files.path()).env("ROS_LOG_DIR", files.path());
+    let output = python.stdin(Stdio::null()).output().map_err(failed)?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        let problem = said.lines().last().unwrap_or("`python3` said nothing");
+        return Err(invalid(problem.into()));
+    }
+    eprint!("{said}");
+    let system = System::from_yaml(&String::from_utf8_lossy(&output.stdout))?;
+    Ok(System { files: Some(files), ..system })
 }
 
 fn from_xml(text: &str) -> Result<Element> {
@@ -139,8 +171,11 @@ fn element(to: &mut Element, tag: &str, value: Yaml) {
     to.attributes.insert(tag.into(), text);
 }
 
+#[derive(Default)]
 struct Launch {
     system: System,
+    /// The arguments of the command.
+    given: BTreeMap<String, String>,
     /// The arguments and variables of the file.
     variables: BTreeMap<String, String>,
 }
@@ -150,12 +185,12 @@ impl Launch {
         match &of.tag[..] {
             "arg" | "let" => {
                 let of = self.attributes(of, &["name", "default", "value", "description"])?;
-                let Some(value) = of.get("default").or(of.get("value")) else {
-                    let name = required(&of, "arg", "name")?;
-                    return Err(invalid(format!("the argument `{name}` has no default; add one")));
-                };
-                let (name, value) = (required(&of, "arg", "name")?.to_owned(), value.clone());
-                self.variables.insert(name, value);
+                let name = required(&of, "arg", "name")?;
+                let given = self.given.get(name);
+                let value = given.or(of.get("default")).or(of.get("value")).ok_or_else(|| {
+                    invalid(format!("the argument `{name}` has no default; give it as {name}:=.."))
+                })?;
+                self.variables.insert(name.to_owned(), value.clone());
                 Ok(())
             }
             "node" => self.add_node(of),
@@ -314,7 +349,7 @@ mod tests {
 - executable: { cmd: sleep 1, name: nap }
 ";
         let [xml, yaml] = [("a.launch.xml", xml), ("a.launch.yaml", yaml)].map(|(path, text)| {
-            let system = read(Path::new(path), text).unwrap();
+            let system = read(Path::new(path), text, &[]).unwrap();
             let all = system.processes.into_iter();
             all.map(|of| (of.name.clone(), of.words().unwrap(), of.env)).collect::<Vec<_>>()
         });
@@ -331,9 +366,9 @@ mod tests {
         let text = r#"<launch><node pkg="demo" exec="talker" name="t" namespace="/n" args="a 'b c'">
             <param name="rate" value="2.0"/><param from="p.yaml"/><remap from="x" to="/y"/>
         </node></launch>"#;
-        let error = read(Path::new("a.xml"), text).unwrap_err().to_string();
+        let error = read(Path::new("a.xml"), text, &[]).unwrap_err().to_string();
         assert!(error.contains("`demo`"), "{error}");
-        let launch = Launch { system: System::default(), variables: BTreeMap::new() };
+        let launch = Launch::default();
         let root = from_xml(text).unwrap();
         let (_, arguments) = launch.children(&root.children[0]).unwrap();
         assert_eq!(arguments.join(" "), "-p rate:=2.0 --params-file p.yaml -r x:=/y");
@@ -341,7 +376,11 @@ mod tests {
 
     #[test]
     fn parts_that_are_not_understood_are_named() {
-        let error = |text: &str| read(Path::new("a.xml"), text).unwrap_err().to_string();
+        let given = |text: &str, arguments: &[&str]| {
+            let arguments: Vec<_> = arguments.iter().map(|&word| word.to_owned()).collect();
+            read(Path::new("a.xml"), text, &arguments)
+        };
+        let error = |text: &str| given(text, &[]).unwrap_err().to_string();
         for (text, named) in [
             ("<launch><include file='x'/></launch>", "<include>"),
             ("<launch><executable cmd='x' shell='true'/></launch>", "`shell`"),
@@ -354,7 +393,12 @@ mod tests {
         ] {
             assert!(error(text).contains(named), "{text}: {}", error(text));
         }
-        let python = read(Path::new("a.launch.py"), "").unwrap_err().to_string();
-        assert!(python.contains("Python"), "{python}");
+        let text = "<launch><arg name='a'/><executable cmd='x $(var a)'/></launch>";
+        let system = given(text, &["a:=b:=c"]).unwrap();
+        assert_eq!(system.processes[0].words().unwrap(), ["x", "b:=c"]);
+        for (argument, named) in [("b:=1", "no argument `b`"), ("a", "`name:=value`")] {
+            let error = given(text, &["a:=1", argument]).unwrap_err().to_string();
+            assert!(error.contains(named), "{error}");
+        }
     }
 }

@@ -9,7 +9,7 @@
 //! ```no_run
 //! use ringspin_processes::{Options, System, run};
 //!
-//! let system = System::load("system.yaml".as_ref())?;
+//! let system = System::load("system.yaml".as_ref(), &[])?;
 //! let report = run(&system, Options::default(), &mut |time, process, _, line| {
 //!     println!("[{time} {process}] {line}");
 //! })?;

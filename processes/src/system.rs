@@ -6,6 +6,8 @@ use ringspin_simulation::models::LinkRule;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tempfile::TempDir;
 
 /// Several processes, in the order that breaks ties, and how a run of them ends.
 ///
@@ -45,6 +47,10 @@ pub struct System {
     /// The process at the end of which the run ends, with its exit code.
     #[serde(default)]
     pub end: Option<String>,
+    /// Files of its processes, as long as it lives.
+    #[serde(skip)]
+    #[expect(dead_code, reason = "they go with it")]
+    pub(crate) files: Option<Arc<TempDir>>,
 }
 
 /// A process of a [`System`].

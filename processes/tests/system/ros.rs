@@ -198,9 +198,11 @@ fn messages_are_those_of_fast_dds() {
 fn launch_files_are_systems() {
     let folder = tempfile::tempdir().unwrap();
     let prefix = folder.path();
-    for part in ["share/demo", "lib/demo"] {
+    let index = "share/ament_index/resource_index/packages";
+    for part in ["share/demo", "lib/demo", index] {
         std::fs::create_dir_all(prefix.join(part)).unwrap();
     }
+    std::fs::write(prefix.join(index).join("demo"), "").unwrap();
     let node = "#!/bin/sh\nexec python3 \"$(dirname \"$0\")\"/talker.py \"$@\"\n";
     let program = prefix.join("lib/demo/talker");
     std::fs::write(&program, node).unwrap();
@@ -222,11 +224,56 @@ print(node.resolve_topic_name('out'))
     std::fs::write(&launch, text).unwrap();
     let installed = std::env::var("AMENT_PREFIX_PATH").unwrap();
     let installed = format!("{}:{installed}", prefix.display());
-    let mut command = in_ros(&["run", &launch.display().to_string()]);
-    let (code, out, error) = results(command.env("AMENT_PREFIX_PATH", installed).output().unwrap());
+    let run = |launch: &Path, arguments: &[&str]| {
+        let mut command = in_ros(&["run", &launch.display().to_string()]);
+        command.env("AMENT_PREFIX_PATH", &installed).args(arguments);
+        results(command.output().unwrap())
+    };
+    for (arguments, rate) in [(&[][..], "2.5"), (&["rate:=3.5"], "3.5")] {
+        let (code, out, error) = run(&launch, arguments);
+        assert_eq!(code, 0, "{out}{error}");
+        let expected = out.contains(&format!(" t] /n/t {rate}\n")) && out.contains(" t] /other\n");
+        assert!(expected, "{out}{error}");
+    }
+    let launch = prefix.join("a.launch.py");
+    std::fs::write(&launch, PYTHON_LAUNCH).unwrap();
+    let (code, out, error) = run(&launch, &["rate:=4.5"]);
+    let python = std::env::var("RINGSPIN_ROS_PYTHON").unwrap();
+    let mut python = std::process::Command::new(python);
+    if !python.args(["-c", "import launch_ros"]).output().unwrap().status.success() {
+        assert_eq!(code, 2, "{out}{error}"); // no registry has ROS's package
+        return assert!(error.contains("package `launch`"), "{error}");
+    }
     assert_eq!(code, 0, "{out}{error}");
-    assert!(out.contains(" t] /n/t 2.5\n") && out.contains(" t] /other\n"), "{out}{error}");
+    assert!(out.starts_with("[0.25") && out.contains(" s t] /n/t 4.5\n"), "{out}{error}");
+    assert!(out.contains(" s t] /other\n"), "{out}{error}");
+    let other = PYTHON_LAUNCH.replace("Shutdown(),", "[Node(executable='x')],");
+    std::fs::write(&launch, other).unwrap();
+    let (code, out, error) = run(&launch, &[]);
+    assert_eq!(code, 2, "{out}{error}");
+    assert!(error.contains("the action Node has an `on_exit`"), "{error}");
 }
+
+const PYTHON_LAUNCH: &str = "from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument, GroupAction, Shutdown, TimerAction
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node, PushRosNamespace
+
+
+def generate_launch_description():
+    t = Node(
+        package='demo',
+        executable='talker',
+        name='t',
+        parameters=[{'rate': LaunchConfiguration('rate')}],
+        remappings=[('out', '/other')],
+        on_exit=Shutdown(),
+    )
+    return LaunchDescription([
+        DeclareLaunchArgument('rate', default_value='2.5'),
+        TimerAction(period=0.25, actions=[GroupAction([PushRosNamespace('n'), t])]),
+    ])
+";
 
 /// Delays, losses and copies between processes, by their names and by those of nodes.
 #[test]

@@ -1,8 +1,11 @@
 //! The content of recordings, in any file format.
 
-use ringspin_executor::{QoS, Time};
+use ringspin_executor::{Durability, QoS, Reliability, Time};
 use ringspin_message_generator::{TypeName, parse_schema};
 use ringspin_messages::RosMessage;
+
+/// The largest depth of a publisher that is taken over from a recording.
+const DEPTH_MAX: usize = 1000;
 
 /// The index of a topic within a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,6 +44,31 @@ impl Topic {
             serialization_format: "cdr".into(),
             offered_qos: vec![qos],
         }
+    }
+
+    /// The QoS with which it is played: compatible with every subscription that one of the recorded
+    /// offers is compatible with, the strongest of each policy. It keeps as many messages for
+    /// subscriptions that join later as the recorded publishers kept together, such as those of
+    /// `/tf_static`.
+    pub fn offer(&self) -> QoS {
+        let offered = &self.offered_qos;
+        let latched = offered.iter().filter(|qos| qos.durability() == Durability::TransientLocal);
+        let depth = offered.iter().map(QoS::depth).max().max(Some(latched.map(QoS::depth).sum()));
+        // A depth of zero stands for the default of the middleware.
+        let depth =
+            depth.filter(|depth| *depth > 0).unwrap_or(QoS::default().depth()).min(DEPTH_MAX);
+        let mut qos = QoS::keep_last(depth);
+        let any = |offers: fn(&QoS) -> bool| offered.iter().any(offers);
+        if !offered.is_empty() && !any(|qos| qos.reliability() == Reliability::Reliable) {
+            qos = qos.best_effort();
+        }
+        if any(|qos| qos.durability() == Durability::TransientLocal) {
+            qos = qos.transient_local();
+        }
+        if let Some(deadline) = offered.iter().filter_map(QoS::deadline_period).min() {
+            qos = qos.deadline(deadline);
+        }
+        qos
     }
 
     /// The hash of the type: the recorded one, else that of the recorded definition, as recordings

@@ -1,5 +1,6 @@
 //! The commands `run`, `verify` and `explore` for systems of processes.
 
+use crate::source::{self, Source};
 use crate::{End, Options, Report, System, explore, run};
 use clap::{Args, Parser, Subcommand};
 use ringspin_executor::{Error, ErrorKind, Result};
@@ -56,6 +57,8 @@ enum Command {
         #[command(flatten)]
         ties: Ties,
     },
+    #[command(name = source::COMMAND, hide = true)]
+    Source(Source),
     /// Run a system in many orders of simultaneous events, until a process fails.
     Explore {
         #[command(flatten)]
@@ -220,6 +223,7 @@ impl Command {
                 eprintln!("{}; {real:.3} s", describe(&report));
                 Ok(code(&report))
             }
+            Self::Source(source) => source.play().map(|()| 0),
             Self::Verify { common, runs, ties } => verify(common, *runs, &ties.policy()),
             Self::Explore { common, seeds } => explore(common, seeds.clone()),
         }

@@ -26,6 +26,7 @@
 //! | `queue` | the total order |
 //! | `graph` | nodes, endpoints and links of all processes |
 //! | `process` | a program, its socket and its output |
+//! | `source` | a recording as a process |
 //! | `recording` | all topics as rosbag2 has them |
 //! | `record` | a line for each event, and their digest |
 //! | `explore` | a search for an order that fails |
@@ -43,6 +44,7 @@ mod process;
 mod queue;
 mod record;
 mod recording;
+mod source;
 mod system;
 
 pub use command::main;

@@ -110,12 +110,11 @@ impl Process {
         let (own, other) = UnixStream::pair().map_err(|error| failed(&error))?;
         let socket =
             fcntl(&other, FcntlArg::F_DUPFD(SOCKET_FROM)).map_err(|error| failed(&error))?;
-        drop(other);
         let logs = shared.logs.join(&spec.name);
         let _ = std::fs::remove_dir_all(&logs); // of an earlier run
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).process_group(0);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
         for (name, value) in VARIABLES.iter().filter(|(name, _)| std::env::var_os(name).is_none()) {
             command.env(name, value);
         }
@@ -123,8 +122,11 @@ impl Process {
             .env_remove("RMW_IMPLEMENTATION")
             .env_remove("RINGSPIN_MODE")
             .env("ROS_LOG_DIR", logs);
-        command.env("LD_PRELOAD", &shared.library).env("RINGSPIN_THREADS", "simulated");
-        command.env("RINGSPIN_SEED", seed.to_string());
+        match spec.bag {
+            Some(_) => command.stdin(Stdio::from(OwnedFd::from(other))),
+            None => command.stdin(Stdio::null()).env("LD_PRELOAD", &shared.library),
+        };
+        command.env("RINGSPIN_THREADS", "simulated").env("RINGSPIN_SEED", seed.to_string());
         let place_of = Place { socket, process: number, start: now, owner: None };
         command.env(VARIABLE, place_of.to_string()).envs(&spec.env);
         if let Some(folder) = spec.folder.as_ref().filter(|folder| **folder != Path::new("")) {

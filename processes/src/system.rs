@@ -1,5 +1,6 @@
 //! The system of a run: its processes, their links and its end, as a file describes them.
 
+use crate::source;
 use ringspin_executor::{Error, ErrorKind, Result};
 use ringspin_modes::quantity::Nanos;
 use ringspin_simulation::models::LinkRule;
@@ -60,7 +61,18 @@ pub struct ProcessSpec {
     /// A name that no other process has, for messages and links.
     pub name: String,
     /// The program and its arguments.
+    #[serde(default)]
     pub command: CommandLine,
+    /// In place of a program: a recording, of which it publishes the messages at their times, from
+    /// its start on.
+    #[serde(default)]
+    pub bag: Option<PathBuf>,
+    /// The recorded topics that are published; by default all.
+    #[serde(default)]
+    pub topics: Vec<String>,
+    /// How often the recorded time is published on `/clock`, for nodes with `use_sim_time`.
+    #[serde(default, deserialize_with = "optional_text")]
+    pub clock: Option<Nanos>,
     /// Values of ROS parameters, for all nodes of the process.
     #[serde(default)]
     pub parameters: BTreeMap<String, Value>,
@@ -201,15 +213,26 @@ impl ProcessSpec {
     /// # Errors
     /// A command without a program, or with an open quote.
     pub fn words(&self) -> Result<Vec<String>> {
+        let name = &self.name;
+        let invalid = |text: String| Err(Error::new(ErrorKind::InvalidArgument, text));
+        if let Some(bag) = &self.bag {
+            if self.command != CommandLine::None || !self.parameters.is_empty() {
+                return invalid(format!("`{name}` has a `bag`: leave out command and parameters"));
+            }
+            return source::words(self, &bag.display().to_string());
+        }
+        if self.clock.is_some() || !self.topics.is_empty() {
+            return invalid(format!("`{name}` has no `bag` for its `topics` or `clock`"));
+        }
         let words = match &self.command {
             CommandLine::None => Some(Vec::new()),
             CommandLine::Text(text) => shlex::split(text),
             CommandLine::Words(words) => Some(words.clone()),
         };
         let Some(mut words) = words.filter(|words| !words.is_empty()) else {
-            let name = &self.name;
-            let text = format!("the command of `{name}` is no program with arguments; correct it");
-            return Err(Error::new(ErrorKind::InvalidArgument, text));
+            return invalid(format!(
+                "the command of `{name}` is no program with arguments; correct it"
+            ));
         };
         if !self.parameters.is_empty() || !self.remap.is_empty() {
             words.push("--ros-args".into());

@@ -7,9 +7,7 @@ use crate::message_types::{Carried, MessageTypes, publish_raw};
 use crate::outlet::Outlet;
 use crate::recording::{Definition, Topic};
 use crate::requester::{Requester, service_of};
-use ringspin_executor::{
-    BoxError, Durability, Error, ErrorKind, GraphInfo, Node, QoS, Reliability, Result,
-};
+use ringspin_executor::{BoxError, Error, ErrorKind, GraphInfo, Node, QoS, Result};
 use ringspin_messages::rosgraph_msgs::msg::Clock;
 use ringspin_ringbuf::Counter;
 use std::collections::BTreeMap;
@@ -189,7 +187,7 @@ impl<'a> Channels<'a> {
             }
         };
         self.warn_of_definition(player, name, topic);
-        let qos = player.qos.get(name).copied().unwrap_or_else(|| strongest(&topic.offered_qos));
+        let qos = player.qos.get(name).copied().unwrap_or_else(|| topic.offer());
         let outlet = publish(self.node, played, qos).map_err(|error| not_created(name, error))?;
         Ok(match evolution {
             Some(evolution) => Box::new(EvolvingOutlet { evolution, outlet }),
@@ -224,31 +222,6 @@ impl<'a> Channels<'a> {
             );
         }
     }
-}
-
-/// The largest depth of a publisher that is taken over from a recording.
-const DEPTH_MAX: usize = 1000;
-
-/// A QoS that is compatible with every subscription that one of the recorded offers is compatible
-/// with: the strongest of each policy. It keeps as many messages for subscriptions that join later
-/// as the recorded publishers kept together, such as those of `/tf_static`.
-fn strongest(offered: &[QoS]) -> QoS {
-    let latched = offered.iter().filter(|qos| qos.durability() == Durability::TransientLocal);
-    let depth = offered.iter().map(QoS::depth).max().max(Some(latched.map(QoS::depth).sum()));
-    // A depth of zero stands for the default of the middleware.
-    let depth = depth.filter(|depth| *depth > 0).unwrap_or(QoS::default().depth()).min(DEPTH_MAX);
-    let mut qos = QoS::keep_last(depth);
-    let any = |offers: fn(&QoS) -> bool| offered.iter().any(offers);
-    if !offered.is_empty() && !any(|qos| qos.reliability() == Reliability::Reliable) {
-        qos = qos.best_effort();
-    }
-    if any(|qos| qos.durability() == Durability::TransientLocal) {
-        qos = qos.transient_local();
-    }
-    if let Some(deadline) = offered.iter().filter_map(QoS::deadline_period).min() {
-        qos = qos.deadline(deadline);
-    }
-    qos
 }
 
 /// The error of a publisher or client that was not created.

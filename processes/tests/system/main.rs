@@ -1,5 +1,6 @@
 //! The command `ringspin` with programs of the machine, and with ROS 2 where one is sourced.
 
+mod bag;
 mod faults;
 mod ros;
 

@@ -340,6 +340,24 @@ fn recordings_of_equal_runs_are_equal() {
     }
     let (code, out, _) = run(&["bag", "echo", &one, "--topics", "/lidar"]);
     assert_eq!((code, out.lines().next().unwrap().contains("\"data\":1")), (0, true), "{out}");
+
+    // The recording is a process for a node that takes its time from /clock.
+    let node = "import rclpy; from std_msgs.msg import UInt64; from rclpy.parameter import \
+                Parameter; rclpy.init(); node = rclpy.create_node('n', \
+                parameter_overrides=[Parameter('use_sim_time', value=True)]); \
+                node.create_subscription(UInt64, '/lidar', lambda message: print(message.data, \
+                node.get_clock().now().nanoseconds), 10); rclpy.spin(node)";
+    let text = format!(
+        "end: drive
+processes:
+  - {{ name: n, command: [python3, -c, \"{node}\"] }}
+  - {{ name: drive, bag: {one}, topics: [/lidar], clock: 1 ms, start: 3 s }}
+"
+    );
+    let (_folder, path) = system(&text);
+    let (code, out, error) = run(&["run", &path]);
+    assert_eq!(code, 0, "{out}{error}");
+    assert!(out.contains("[3.000000000 s n] 1 100050000\n"), "{out}{error}");
 }
 
 /// The first run of the guide prints the lines that it shows.

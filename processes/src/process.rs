@@ -33,16 +33,15 @@ const LOOK: u16 = 100;
 const END_MAX: Duration = Duration::from_secs(10);
 
 /// Variables that every process gets, unless the environment has them: Python's output comes at
-/// once, libraries for linear algebra start no threads that wait in loops, a native graph uses
-/// ROS, and a call of the operating system or a child process may be slow on a busy machine.
-const VARIABLES: [(&str, &str); 7] = [
+/// once, libraries for linear algebra start no threads that wait in loops, and a native
+/// graph uses ROS.
+const VARIABLES: [(&str, &str); 6] = [
     ("PYTHONUNBUFFERED", "1"),
     ("PYTHONDONTWRITEBYTECODE", "1"),
     ("OPENBLAS_NUM_THREADS", "1"),
     ("OMP_NUM_THREADS", "1"),
     ("MKL_NUM_THREADS", "1"),
     ("RINGSPIN_MIDDLEWARE", "ros2"),
-    ("RINGSPIN_BLOCKED_MAX_MS", "60000"),
 ];
 
 /// The settings of a run that its processes share.

@@ -132,6 +132,12 @@ extern "C" fn rmw_init(
 ) -> rmw_ret_t {
     let begun = || {
         let (options, context) = (own(options)?, given(context, "the context")?);
+        if let Some(parent) = process::parent() {
+            return Err(Failure::new(format!(
+                "process {parent} of the run has started this program, which has ROS nodes: add \
+                 it to the system as a process of its own"
+            )));
+        }
         if ringspin_simulated_threads::coordination::now().is_none() {
             return Err(Failure::new(
                 "rmw_ringspin is for processes under simulated time: start this one by `ringspin \
@@ -177,12 +183,6 @@ extern "C" fn rmw_create_node(
 ) -> *mut rmw_node_t {
     let created = || {
         let (node, namespace) = (name(node, "the name")?, name(namespace, "the namespace")?);
-        if let Some(parent) = process::parent() {
-            return Err(Failure::new(format!(
-                "process {parent} of the run has started this program, which has ROS nodes: add \
-                 it to the system as a process of its own"
-            )));
-        }
         let gid = bus::with(Bus::new_gid);
         let entity = Entity {
             gid,

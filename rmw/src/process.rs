@@ -47,7 +47,10 @@ extern "C" fn begin() {
     // A program may start itself again, with its environment: it is still the process then.
     let owned = Place { owner: Some(own), ..place };
     // SAFETY: no other thread runs before `main`.
-    unsafe { std::env::set_var(VARIABLE, owned.to_string()) };
+    unsafe {
+        std::env::set_var(VARIABLE, owned.to_string());
+        std::env::set_var("RINGSPIN_THREADS", format!("simulated:{own}"));
+    }
     // SAFETY: asks for a signal at the death of the coordinator; takes numbers.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
     bus::with(|bus| (bus.process, bus.is_joined) = (place.process, true));

@@ -148,6 +148,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn vfork_outside_of_a_world_returns_in_both_processes() {
+        // SAFETY: takes no argument.
+        let child = unsafe { machine::vfork() };
+        if child == 0 {
+            // SAFETY: ends the child.
+            unsafe { libc::_exit(7) };
+        }
+        let mut status = 0;
+        // SAFETY: a place for the status.
+        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+        assert_eq!(libc::WEXITSTATUS(status), 7);
+    }
+
+    #[test]
     fn function_of_another_library_is_named() {
         assert_eq!(not_called(), None);
         let (own, other) = (libc::getpid as *const (), libc::strlen as *const ());

@@ -8,10 +8,12 @@
 
 use crate::original::original;
 use libc::{c_int, c_long, pid_t, pollfd};
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::os::fd::AsRawFd;
+use std::ptr;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
@@ -168,6 +170,53 @@ pub(crate) fn is_running(child: pid_t) -> bool {
     unsafe { syscall(libc::SYS_waitid, arguments) == 0 && end.si_pid() == 0 }
 }
 
+/// A file that is closed at its end.
+struct Opened(c_int);
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        // SAFETY: it is open, and nothing else uses it.
+        unsafe { syscall(libc::SYS_close, [self.0.into(), 0, 0, 0, 0, 0]) };
+    }
+}
+
+/// Reads the begin of a small file. Allocates nothing, and asks no world.
+fn read_begin<'a>(path: fmt::Arguments<'_>, text: &'a mut [u8]) -> Option<&'a str> {
+    let mut name = [0; 64];
+    (&mut name[..63]).write_fmt(path).ok()?; // a zero is left at the end
+    let arguments = [libc::AT_FDCWD.into(), name.as_ptr() as c_long, 0, 0, 0, 0];
+    // SAFETY: the name outlives the call, and ends with a zero.
+    let file = unsafe { syscall(libc::SYS_openat, arguments) };
+    let file = Opened(c_int::try_from(file).ok().filter(|file| *file >= 0)?);
+    let length = Descriptor(file.0).read(text).ok()?;
+    str::from_utf8(&text[..length]).ok()
+}
+
+/// Whether the thread or process with this file `stat` computes, or waits for a disk.
+fn computes(stat: &str) -> bool {
+    let state = stat.rsplit_once(") ").map(|(_, rest)| rest.starts_with(['R', 'D']));
+    state.unwrap_or(false)
+}
+
+/// Whether a process, or one that it has started, computes or waits for a disk: as its first
+/// threads do. Allocates nothing: that would move the program's allocations.
+pub(crate) fn works(process: pid_t) -> bool {
+    let (mut stat, mut children) = ([0; 512], [0; 512]);
+    if read_begin(format_args!("/proc/{process}/stat"), &mut stat).is_some_and(computes) {
+        return true;
+    }
+    let file = format_args!("/proc/{process}/task/{process}/children");
+    let children = read_begin(file, &mut children).into_iter().flat_map(str::split_whitespace);
+    children.filter_map(|child| child.parse().ok()).any(works)
+}
+
+/// Whether a thread of this process waits for a disk.
+pub(crate) fn waits_for_disk(thread: pid_t) -> bool {
+    let mut text = [0; 512];
+    let stat = read_begin(format_args!("/proc/self/task/{thread}/stat"), &mut text);
+    stat.is_some_and(computes)
+}
+
 /// The number of the process in the operating system.
 pub(crate) fn this_process() -> pid_t {
     // SAFETY: takes no argument.
@@ -200,11 +249,9 @@ pub(crate) fn thread_name(thread: pid_t) -> String {
 /// The number of the system call in which a thread of this process waits, and its first argument;
 /// `None` if it runs, or has ended. Allocates nothing: that would move the program's allocations.
 pub(crate) fn system_call(thread: pid_t) -> Option<(i64, u64)> {
-    let (mut path, mut text) = ([0; 48], [0; 48]);
-    write!(&mut path[..], "/proc/self/task/{thread}/syscall").ok()?;
-    let path = str::from_utf8(&path).ok()?.trim_end_matches('\0');
-    let length = File::open(path).ok()?.read(&mut text).ok()?;
-    let mut words = str::from_utf8(&text[..length]).ok()?.split_whitespace();
+    let mut text = [0; 48];
+    let text = read_begin(format_args!("/proc/self/task/{thread}/syscall"), &mut text)?;
+    let mut words = text.split_whitespace();
     let number = words.next()?.parse().ok().filter(|number| *number >= 0)?;
     let argument = words.next()?.strip_prefix("0x")?;
     Some((number, u64::from_str_radix(argument, 16).ok()?))
@@ -218,6 +265,23 @@ pub(crate) fn object_of(function: *const ()) -> usize {
         libc::dladdr(function.cast(), &raw mut object);
         object.dli_fbase.addr()
     }
+}
+
+/// Whether processes may share a semaphore for which a thread waits.
+pub(crate) fn is_shared(semaphore: usize) -> bool {
+    // `struct new_sem` of glibc on 64 bits: value and waiters, then the flag of its futex.
+    let flag = ptr::with_exposed_provenance::<c_int>(semaphore + 8);
+    // SAFETY: the thread waits in a function that got this semaphore, which therefore lives; the
+    // flag is set by its creation alone.
+    unsafe { *flag != 0 }
+}
+
+/// The value of a semaphore for which a thread waits.
+pub(crate) fn value_of_semaphore(semaphore: usize) -> i32 {
+    let mut value = 0;
+    // SAFETY: the thread waits in a function that got this semaphore, which therefore lives.
+    unsafe { libc::sem_getvalue(ptr::with_exposed_provenance_mut(semaphore), &raw mut value) };
+    value
 }
 
 /// The function of this name, which ends with a zero, that the libraries of the process call.

@@ -35,7 +35,8 @@ pub struct Settings {
     pub allows_sockets: bool,
     /// The real time that a thread may be in a call of the operating system that no world sees.
     pub blocked_max: Duration,
-    /// The real time that a thread may run between two calls that a world sees.
+    /// The real time that a thread may run between two calls that a world sees, wait for a disk, or
+    /// for a child process.
     pub busy_max: Duration,
     /// How many times threads may run at one instant. More is reported as a loop: its threads wake
     /// each other, and time does not advance.

@@ -10,6 +10,7 @@
 use crate::children::{Children, Looks};
 use crate::choice::{Choices, Chooser, generator};
 use crate::descriptors::Descriptors;
+use crate::os;
 use crate::report::Waiting;
 use crate::turn::Turn;
 use crate::wait::{NEVER, Nanos, Slot, Wait, Woken};
@@ -399,20 +400,39 @@ impl State {
                 self.resume(slot, Woken::Ready);
             }
         }
+        let posted: Vec<_> =
+            self.semaphores().filter(|at| os::value_of_semaphore(*at) > 0).collect();
+        for semaphore in posted {
+            self.wake(Wait::Semaphore(semaphore), 1);
+        }
     }
 
-    /// Whether a thread waits for a descriptor to which a child process may write, and which is
-    /// to be waited for before time advances.
-    pub(crate) fn waits_for_children(&self) -> bool {
-        !self.children.is_empty()
-            && self.waiting_for(Wait::Descriptors).next().is_some()
-            && (!self.children.are_slow || self.next_deadline().is_none())
+    /// The addresses of the semaphores for which threads wait, and which other processes may share.
+    fn semaphores(&self) -> impl Iterator<Item = usize> {
+        let all = (Wait::Semaphore(0), 0)..=(Wait::Semaphore(usize::MAX), u64::MAX);
+        self.waiting.range(all).filter_map(|((wait, _), _)| match wait {
+            Wait::Semaphore(at) => os::is_shared(*at).then_some(*at),
+            _ => None,
+        })
     }
 
-    /// Waits in real time, for `max` at most, until a descriptor is ready for which a thread waits;
-    /// false if none is, and no child process is to be waited for any more.
-    pub(crate) fn wait_for_children(&mut self, max: Duration) -> bool {
-        let mut looks = Looks::new(max);
+    /// Whether a thread waits for a descriptor to which a child process may write, or a semaphore
+    /// that it may share, and it is to be waited for before time advances. `is_last` if there is no
+    /// other process for which the world could wait.
+    pub(crate) fn waits_for_children(&self, is_last: bool) -> bool {
+        let waits = || {
+            self.waiting_for(Wait::Descriptors).next().is_some()
+                || self.semaphores().next().is_some()
+        };
+        let is_due = !self.children.are_slow || (is_last && self.next_deadline().is_none());
+        !self.children.is_empty() && is_due && waits()
+    }
+
+    /// Waits in real time until a thread is ready that waits for a descriptor or a semaphore; false
+    /// if none is, and no child process is to be waited for any more: none has computed for
+    /// `idle_max`, or one did for `max`.
+    pub(crate) fn wait_for_children(&mut self, idle_max: Duration, max: Duration) -> bool {
+        let mut looks = Looks::new(idle_max, max);
         loop {
             self.poll();
             if self.has_ready() {

@@ -68,7 +68,12 @@ fn look_at(world: &World, thread: i32, since: Duration) {
         return;
     }
     let call = os::system_call(thread);
-    let limit = if call.is_some() { limits.blocked_max } else { limits.busy_max };
+    let limit = match call {
+        // A child may compute, and a disk may be slow.
+        Some((libc::SYS_wait4 | libc::SYS_waitid, _)) => limits.busy_max,
+        Some(_) if !os::waits_for_disk(thread) => limits.blocked_max,
+        _ => limits.busy_max,
+    };
     if since < limit || call.is_some_and(is_output) {
         return;
     }

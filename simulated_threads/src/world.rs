@@ -198,14 +198,14 @@ impl World {
         }
     }
 
-    /// Waits in real time for child processes, while threads wait for descriptors. The watchdog
+    /// Waits in real time for child processes, while threads wait for what they do. The watchdog
     /// does not count that.
     fn wait_for_children(&self, state: &mut State) -> bool {
-        if !state.waits_for_children() {
+        if !state.waits_for_children(self.coordinator().is_none()) {
             return false;
         }
         self.set_elsewhere(true);
-        let is_ready = state.wait_for_children(self.settings.blocked_max);
+        let is_ready = state.wait_for_children(self.settings.blocked_max, self.settings.busy_max);
         self.set_elsewhere(false);
         is_ready
     }

@@ -56,6 +56,37 @@ fn a_process_is_started_again_a_second_after_its_end() {
     assert_eq!(times, ["[0", "[1", "[2", "[3"], "{out}");
 }
 
+/// The processes of Python's `multiprocessing`, with locks in shared memory, and a script that does
+/// not end with its last program: a child runs in real time, and no time passes meanwhile.
+#[test]
+fn children_run_in_real_time() {
+    let code = "import multiprocessing, os, sys, time
+def square(x): return x * x
+def put(queue): queue.put(os.getpid() > 0)
+if __name__ == '__main__':
+    multiprocessing.set_start_method(sys.argv[1])
+    with multiprocessing.Pool(2) as pool: print(pool.map(square, range(5)))
+    queue = multiprocessing.Queue()
+    child = multiprocessing.Process(target=put, args=(queue,))
+    child.start()
+    print(queue.get(), child.join())
+";
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("children.py").display().to_string();
+    std::fs::write(&script, code).unwrap();
+    for method in ["fork", "spawn"] {
+        let shell = format!("python3 -W ignore {script} {method}; echo ended with $?");
+        for command in [&["python3", "-W", "ignore", &script, method][..], &["sh", "-c", &shell]] {
+            let (code, out, error) = run(&[&["run", "--"], command].concat());
+            assert_eq!(code, 0, "{out}{error}");
+            assert!(out.contains("] [0, 1, 4, 9, 16]\n"), "{out}{error}");
+            assert!(out.contains("] True None\n"), "{out}{error}");
+            assert_eq!(out.contains("] ended with 0\n"), command[0] == "sh", "{out}{error}");
+            assert!(out.lines().all(|line| line.starts_with("[0.0000")), "{out}");
+        }
+    }
+}
+
 #[test]
 fn what_is_not_usable_is_named() {
     let (code, _, error) = run(&["run", "--", "/no/such/program"]);

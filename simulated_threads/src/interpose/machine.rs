@@ -48,6 +48,18 @@ fn random(world: &World) -> u32 {
     u32::from_le_bytes(bytes)
 }
 
+/// Creates a child process, which shares memory with this one only by its name: as `fork`, also
+/// outside of worlds. A child that shared the stack would return from here before its parent, and
+/// overwrite this frame.
+///
+/// # Safety
+/// The caller keeps the rules of the function of this name in libc.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C-unwind" fn vfork() -> pid_t {
+    // SAFETY: takes no argument.
+    unsafe { fork() }
+}
+
 interpose! {
     /// Random bytes of the world's seed.
     fn getrandom(bytes: *mut c_void, count: size_t, flags: c_uint) -> ssize_t = |world, _| {
@@ -172,12 +184,6 @@ interpose! {
             // SAFETY: the caller passes a place for the number, or null.
             world.add_child(unsafe { child.as_ref() }.copied().unwrap_or(NO_CHILD));
         }
-    }
-
-    /// Creates a child process, which shares memory with this one only by its name: as `fork`.
-    fn vfork() -> pid_t = |_, _| {
-        // SAFETY: takes no argument.
-        unsafe { fork() }
     }
 
     /// Runs a command of the shell in real time.

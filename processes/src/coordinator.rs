@@ -336,6 +336,10 @@ impl<'a, 'b> Coordinator<'a, 'b> {
                 }
             }
             Up::Remove(gid) => self.remove(number, name, gid),
+            Up::Assert(gid) => {
+                self.record.note(self.now, name, format_args!("says that a publisher lives"));
+                self.tell_others(number, &Down::Assert(gid));
+            }
             Up::Publish(sample) => {
                 let publisher = self.graph.get(sample.from);
                 if let (Some(recording), Some(publisher)) = (&mut self.recording, publisher) {

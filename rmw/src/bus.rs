@@ -4,9 +4,12 @@
 //! over a wait. Messages between endpoints of the process are in the queue when `publish` returns.
 //! For other processes they are frames, which the coordinator gets once all threads wait.
 
+mod limits;
+
+use limits::Limit;
 use ringspin_process_protocol::{Down, Entity, Gid, Incompatible, Kind, Qos, Sample, Turn, Up};
 use ringspin_simulated_threads::coordination;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -37,6 +40,8 @@ struct Queue {
     /// How many have arrived, taken ones included.
     count: u64,
     on_new: Option<OnNew>,
+    /// Of a subscription: the number of the last message of each publisher.
+    last: Option<BTreeMap<Gid, i64>>,
 }
 
 impl Queue {
@@ -46,6 +51,15 @@ impl Queue {
         }
         self.arrived.push_back(arrived);
         self.count += 1;
+    }
+
+    /// How many messages were lost before this one of its publisher.
+    fn lost_before(&mut self, arrived: &Arrived) -> usize {
+        let Some(last) = &mut self.last else { return 0 };
+        let last = last.entry(arrived.from).or_insert(arrived.number - 1);
+        let lost = (arrived.number - *last - 1).max(0);
+        *last = arrived.number.max(*last);
+        lost as usize
     }
 
     /// Takes the oldest one that is of use, with its number among all.
@@ -69,6 +83,14 @@ pub(crate) enum EventKind {
     IncompatibleQos,
     /// One appears with another type.
     IncompatibleType,
+    /// No message within the deadline.
+    Deadline,
+    /// A publisher did not say that it lives within its lease.
+    LivelinessLost,
+    /// A publisher begins or ceases to live.
+    LivelinessChanged,
+    /// A message was lost.
+    Lost,
 }
 
 /// The counts of a kind of event, and their changes since they were taken.
@@ -76,8 +98,12 @@ pub(crate) enum EventKind {
 pub(crate) struct Status {
     pub(crate) total: usize,
     pub(crate) change: usize,
+    /// Those at the other end: the publishers that live, or all.
     pub(crate) current: usize,
     pub(crate) current_change: i32,
+    /// The publishers that do not live.
+    pub(crate) others: usize,
+    pub(crate) others_change: i32,
     /// The policy that did not match.
     pub(crate) policy: Option<Incompatible>,
     has_changed: bool,
@@ -94,6 +120,8 @@ pub(crate) struct Bus {
     last: u32,
     /// The frames for the coordinator.
     pub(crate) outbox: Turn,
+    /// The time, while frames of the coordinator arrive: the world's is earlier still.
+    arrival: Option<u64>,
     /// Until when the process may pass deadlines alone.
     pub(crate) until: u64,
     entities: BTreeMap<Gid, Entity>,
@@ -108,6 +136,10 @@ pub(crate) struct Bus {
     past: BTreeMap<u32, VecDeque<Arrived>>,
     /// The events of own endpoints.
     events: BTreeMap<(u32, EventKind), Status>,
+    /// When limits end.
+    limits: BTreeMap<Limit, u64>,
+    /// The publishers whose leases have ended.
+    dead: BTreeSet<Gid>,
     /// The guard conditions, and whether they are triggered.
     guards: BTreeMap<u32, bool>,
     /// The guard conditions of nodes, which a change of the graph triggers.
@@ -153,7 +185,11 @@ pub(crate) fn start_events() {
         let started = events.spawn(|| {
             loop {
                 call();
-                coordination::wait(None);
+                let next = with(|bus| bus.next_limit());
+                let left = next.map(|end| Duration::from_nanos(end.saturating_sub(now())));
+                if !coordination::wait(left) {
+                    change(Bus::end_due_limits);
+                }
             }
         });
         started.map_or_else(|error| eprintln!("ringspin: no thread for events: {error}"), drop);
@@ -219,7 +255,8 @@ impl Bus {
     pub(crate) fn add(&mut self, entity: Entity) {
         self.say(&Up::Add(entity.clone()));
         if !matches!(entity.kind, Kind::Node | Kind::Publisher) {
-            let queue = Queue { qos: entity.qos, ..Queue::default() };
+            let last = (entity.kind == Kind::Subscription).then(BTreeMap::new);
+            let queue = Queue { qos: entity.qos, last, ..Queue::default() };
             self.queues.insert(entity.gid.number, queue);
         }
         if entity.kind == Kind::Subscription {
@@ -245,6 +282,7 @@ impl Bus {
             self.meet(&entity, &other, true);
             self.meet(&other, &entity, true);
         }
+        self.begin_limits(&entity);
         self.entities.insert(entity.gid, entity);
         self.graph_has_changed();
     }
@@ -256,6 +294,7 @@ impl Bus {
             self.meet(&entity, &other, false);
             self.meet(&other, &entity, false);
         }
+        self.end_limits(gid);
         self.events.retain(|(number, _), _| gid.process != self.process || *number != gid.number);
         self.graph_has_changed();
     }
@@ -280,6 +319,9 @@ impl Bus {
         };
         if !begins && kind != EventKind::Matched {
             return;
+        }
+        if kind == EventKind::Matched && subscription.gid.process == self.process {
+            self.meet_alive(publisher.gid, subscription.gid.number, begins);
         }
         for end in [publisher.gid, subscription.gid] {
             if end.process != self.process {
@@ -308,7 +350,8 @@ impl Bus {
     pub(crate) fn take_event(&mut self, key: (u32, EventKind)) -> Option<Status> {
         let status = self.events.get_mut(&key).filter(|status| status.has_changed)?;
         let taken = status.clone();
-        (status.change, status.current_change, status.has_changed) = (0, 0, false);
+        (status.change, status.has_changed) = (0, false);
+        (status.current_change, status.others_change) = (0, 0);
         Some(taken)
     }
 
@@ -334,9 +377,16 @@ impl Bus {
     }
 
     fn push(&mut self, to: u32, arrived: Arrived) {
-        if let Some(queue) = self.queues.get_mut(&to) {
-            queue.push(Arrived { received: now(), ..arrived });
-            self.calls.extend(queue.on_new);
+        let received = self.time();
+        let Some(queue) = self.queues.get_mut(&to) else { return };
+        let (lost, deadline, from) =
+            (queue.lost_before(&arrived), queue.qos.deadline, arrived.from);
+        queue.push(Arrived { received, ..arrived });
+        self.calls.extend(queue.on_new);
+        self.begin_deadline(to, deadline);
+        self.lives(from);
+        if lost > 0 {
+            self.count_lost(to, lost);
         }
     }
 
@@ -383,6 +433,9 @@ impl Bus {
         }
         let Some(publisher) = self.entities.get(&from) else { return };
         let qos = publisher.qos;
+        self.begin_deadline(from.number, qos.deadline);
+        self.lives(from);
+        let publisher = &self.entities[&from];
         let of_topic = self.subscriptions.get(&publisher.name).into_iter().flatten();
         let reached = of_topic.filter(|gid| publisher.reaches(&self.entities[*gid]));
         let reached: Vec<_> = reached.map(|gid| gid.number).collect();
@@ -429,22 +482,36 @@ impl Bus {
         }
     }
 
-    /// A frame of the coordinator arrives; returns the time of the last one.
-    pub(crate) fn hear(&mut self, frame: Down) -> Option<u64> {
+    fn time(&self) -> u64 {
+        self.arrival.unwrap_or_else(now)
+    }
+
+    /// The frames of a turn arrive; returns its time, which is between `now` and `latest`.
+    pub(crate) fn hear_turn(&mut self, frames: Vec<Down>, now: u64, latest: u64) -> u64 {
+        let go = frames.iter().find_map(|frame| match frame {
+            Down::Go { now, .. } => Some(*now),
+            _ => None,
+        });
+        let time = go.unwrap_or(now).min(latest).max(now);
+        self.arrival = Some(time);
+        frames.into_iter().for_each(|frame| self.hear(frame));
+        self.arrival = None;
+        time
+    }
+
+    /// A frame of the coordinator arrives.
+    fn hear(&mut self, frame: Down) {
         match frame {
             Down::Add(entity) => self.appear(entity),
             Down::Remove(gid) => self.disappear(gid),
+            Down::Assert(gid) => self.lives(gid),
             Down::Deliver { to, sample } => {
                 let Sample { from, number, sent, bytes } = sample;
                 let arrived = Arrived { from, number, sent, received: 0, bytes: bytes.into() };
                 to.into_iter().for_each(|to| self.push(to, arrived.clone()));
             }
-            Down::Go { now, until } => {
-                self.until = until;
-                return Some(now);
-            }
+            Down::Go { until, .. } => self.until = until,
         }
-        None
     }
 }
 
@@ -533,14 +600,17 @@ mod tests {
         assert_eq!(bus.take_event(key(EventKind::IncompatibleType)).unwrap().total, 1);
         bus.set_guard(guard, false);
         let sample = Sample { from, number: 5, sent: 0, bytes: vec![1] };
-        bus.hear(Down::Deliver { to: vec![subscription.number, 99], sample });
-        assert_eq!(bus.take(subscription.number).unwrap().0.number, 5);
+        let message = Down::Deliver { to: vec![subscription.number, 99], sample };
+        assert_eq!(bus.hear_turn(vec![message, Down::Go { now: 7, until: 9 }], 0, 8), 7);
+        assert_eq!(bus.until, 9);
+        let (taken, _) = bus.take(subscription.number).unwrap();
+        assert_eq!((taken.number, taken.received), (5, 7));
         assert!(!bus.is_triggered(guard));
         bus.hear(Down::Remove(from));
         assert!(bus.is_triggered(guard));
         let matched = bus.take_event(key(EventKind::Matched)).unwrap();
         assert_eq!((matched.total, matched.current, matched.current_change), (1, 0, -1));
-        assert_eq!(bus.hear(Down::Go { now: 3, until: 9 }), Some(3));
-        assert_eq!(bus.until, 9);
+        assert_eq!(bus.hear_turn(Vec::new(), 3, 8), 3);
+        assert_eq!(bus.hear_turn(vec![Down::Go { now: 9, until: 9 }], 3, 8), 8);
     }
 }

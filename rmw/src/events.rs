@@ -1,6 +1,7 @@
-//! QoS events of publishers and subscriptions: matched, incompatible QoS, incompatible type.
+//! QoS events of publishers and subscriptions.
 //!
-//! The bus counts them while nodes and endpoints appear and disappear. An event of C is the data of
+//! The bus counts them while nodes and endpoints appear and disappear, while messages come, and
+//! while none does. An event of C is the data of
 //! its endpoint and a kind, and owns nothing: the client library gives it back by a function that
 //! no middleware sees.
 
@@ -11,15 +12,20 @@ use crate::ffi::{Failure, HasEndpoint, code, given, identifier, own};
 use ringspin_process_protocol::Incompatible;
 use std::ffi::c_void;
 
-const OF_PUBLISHERS: [rmw_event_type_t; 3] = [
+const OF_PUBLISHERS: [rmw_event_type_t; 5] = [
     RMW_EVENT_PUBLICATION_MATCHED,
     RMW_EVENT_OFFERED_QOS_INCOMPATIBLE,
     RMW_EVENT_PUBLISHER_INCOMPATIBLE_TYPE,
+    RMW_EVENT_OFFERED_DEADLINE_MISSED,
+    RMW_EVENT_LIVELINESS_LOST,
 ];
-const OF_SUBSCRIPTIONS: [rmw_event_type_t; 3] = [
+const OF_SUBSCRIPTIONS: [rmw_event_type_t; 6] = [
     RMW_EVENT_SUBSCRIPTION_MATCHED,
     RMW_EVENT_REQUESTED_QOS_INCOMPATIBLE,
     RMW_EVENT_SUBSCRIPTION_INCOMPATIBLE_TYPE,
+    RMW_EVENT_REQUESTED_DEADLINE_MISSED,
+    RMW_EVENT_LIVELINESS_CHANGED,
+    RMW_EVENT_MESSAGE_LOST,
 ];
 
 #[unsafe(no_mangle)]
@@ -40,6 +46,9 @@ fn init<T: HasEndpoint>(
     }
     (event.implementation_identifier, event.data) = (identifier(), of.data());
     event.event_type = kind;
+    if key(event)?.1.is_of_a_limit() {
+        bus::start_events();
+    }
     Ok(())
 }
 
@@ -68,6 +77,12 @@ fn key(event: &rmw_event_t) -> Result<(u32, bus::EventKind), Failure> {
         RMW_EVENT_OFFERED_QOS_INCOMPATIBLE | RMW_EVENT_REQUESTED_QOS_INCOMPATIBLE => {
             bus::EventKind::IncompatibleQos
         }
+        RMW_EVENT_OFFERED_DEADLINE_MISSED | RMW_EVENT_REQUESTED_DEADLINE_MISSED => {
+            bus::EventKind::Deadline
+        }
+        RMW_EVENT_LIVELINESS_LOST => bus::EventKind::LivelinessLost,
+        RMW_EVENT_LIVELINESS_CHANGED => bus::EventKind::LivelinessChanged,
+        RMW_EVENT_MESSAGE_LOST => bus::EventKind::Lost,
         _ => bus::EventKind::IncompatibleType,
     };
     let endpoint: &Endpoint = endpoint(Some(event))?;
@@ -126,7 +141,26 @@ extern "C" fn rmw_take_event(
                         }
                     });
                 }
-                bus::EventKind::IncompatibleType => {
+                bus::EventKind::LivelinessChanged => {
+                    info.cast::<rmw_liveliness_changed_status_t>().write({
+                        rmw_liveliness_changed_status_t {
+                            alive_count: status.current as i32,
+                            not_alive_count: status.others as i32,
+                            alive_count_change: status.current_change,
+                            not_alive_count_change: status.others_change,
+                        }
+                    });
+                }
+                bus::EventKind::Lost => info.cast::<rmw_message_lost_status_t>().write({
+                    rmw_message_lost_status_t {
+                        total_count: status.total,
+                        total_count_change: status.change,
+                    }
+                }),
+                // All of these have two counts.
+                bus::EventKind::IncompatibleType
+                | bus::EventKind::Deadline
+                | bus::EventKind::LivelinessLost => {
                     let status = rmw_incompatible_type_status_t {
                         total_count: total,
                         total_count_change: change,

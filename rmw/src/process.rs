@@ -77,8 +77,7 @@ extern "C" fn coordinate(rest: Rest) -> Next {
         coordination::finish(); // the run has ended
     };
     let wakes = frames.len() > 1;
-    let times = bus::with(|bus| frames.into_iter().filter_map(|frame| bus.hear(frame)).max());
-    Next { now: times.unwrap_or(now).min(deadline).max(now), wakes }
+    Next { now: bus::with(|bus| bus.hear_turn(frames, now, deadline)), wakes }
 }
 
 /// Sends the frames that were not sent, and this one.

@@ -162,7 +162,7 @@ extern "C" fn rmw_publisher_count_matched_subscriptions(
 
 #[unsafe(no_mangle)]
 extern "C" fn rmw_publisher_assert_liveliness(publisher: Option<&rmw_publisher_t>) -> rmw_ret_t {
-    code(endpoint(publisher).map(drop))
+    code(endpoint(publisher).map(|own| bus::change(|bus| bus.assert_liveliness(own.gid))))
 }
 
 /// All messages have arrived, or are with the coordinator, which loses none.

@@ -229,6 +229,8 @@ pub enum Up {
     Add(Entity),
     /// It disappears.
     Remove(Gid),
+    /// A publisher says that it lives.
+    Assert(Gid),
     /// A publisher sends a message to subscriptions of all processes. Those of the same process
     /// have it already.
     Publish(Sample),
@@ -274,7 +276,7 @@ impl Up {
     pub fn process(&self) -> Option<u32> {
         match self {
             Self::Add(entity) => Some(entity.gid.process),
-            Self::Remove(gid) => Some(gid.process),
+            Self::Remove(gid) | Self::Assert(gid) => Some(gid.process),
             Self::Publish(sample)
             | Self::Request { sample, .. }
             | Self::Response { sample, .. } => Some(sample.from.process),
@@ -290,6 +292,8 @@ pub enum Down {
     Add(Entity),
     /// It disappears.
     Remove(Gid),
+    /// A publisher says that it lives.
+    Assert(Gid),
     /// A message arrives at these endpoints of the process; a request or response at one.
     Deliver {
         /// The numbers of the endpoints.

@@ -170,6 +170,53 @@ fn compile(name: &str, folder: &Path) -> String {
     program
 }
 
+/// Deadlines and leases end to the nanosecond, and lost messages are counted: the talker is silent
+/// from tick 4 to 9, and ticks 11 and 12 are lost.
+#[test]
+#[ignore = "needs rclpy"]
+fn events_of_deadlines_liveliness_and_lost_messages_come_in_time() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/system/limits.py");
+    let text = format!(
+        "for: 0.75 s
+processes:
+  - {{ name: listener, command: python3 {script} listener }}
+  - {{ name: talker, command: python3 {script} talker }}
+link:
+  - {{ topic: /ticks, loss: 1.0, since: 540 ms, until: 620 ms }}
+"
+    );
+    let (_folder, path) = system(&text);
+    let (code, out, error) = run(&["verify", "--runs", "2", &path]);
+    assert_eq!(code, 0, "{out}{error}");
+    // The first 50 us are those of readings of clocks.
+    let line = |line: &str| {
+        let (time, event) = line[1..].split_once(" s ").unwrap();
+        let nanos = time.replace('.', "").parse::<u64>().unwrap() - 50_000;
+        format!("{} {event}", nanos as f64 / 1e6)
+    };
+    let lines: Vec<_> = out.lines().map(line).collect();
+    let expected = "0 listener] liveliness 1 1 0 0
+50 listener] got 1
+100 listener] got 2
+150 listener] got 3
+250.000001 listener] deadline 1 1
+250.000001 talker] deadline 1 1
+300.000001 listener] liveliness 0 -1 1 1
+300.000001 talker] liveliness 1 1
+350.000001 listener] deadline 2 1
+350.000001 talker] deadline 2 1
+450 listener] liveliness 1 1 0 -1
+450.000001 listener] deadline 3 1
+450.000001 talker] deadline 3 1
+500 listener] got 10
+600.000001 listener] deadline 4 1
+650 listener] lost 2 2
+650 listener] got 13
+700 listener] got 14";
+    let expected: Vec<_> = expected.lines().collect();
+    assert_eq!(lines, [&expected[..], &expected[..]].concat());
+}
+
 /// Random messages of all types, each way between this middleware and Fast DDS.
 #[test]
 #[ignore = "needs rclpy"]

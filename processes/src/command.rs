@@ -150,7 +150,7 @@ impl Common {
             Some(path) => System::load(path, &self.arguments)?,
             None => System::of_commands(self.commands.split(|word| word == "--"))?,
         };
-        system.duration = self.duration.or(system.duration);
+        system.end_after = self.duration.or(system.end_after);
         system.seed = self.seed.unwrap_or(system.seed);
         Ok(system)
     }
@@ -197,11 +197,11 @@ fn describe(report: &Report) -> String {
 
 /// The exit code of a run; its failures are said.
 fn code(report: &Report) -> u8 {
-    report.failures.iter().chain(&report.unused_links).for_each(|line| eprintln!("{line}"));
+    report.failures.iter().chain(&report.unused_rules).for_each(|line| eprintln!("{line}"));
     match report.end {
         End::Process(code @ 1..) => code,
         _ if !report.failures.is_empty() => 1,
-        _ if !report.unused_links.is_empty() => 2,
+        _ if !report.unused_rules.is_empty() => 2,
         _ => 0,
     }
 }

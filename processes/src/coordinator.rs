@@ -13,11 +13,12 @@ use crate::process::{Gone, Process, Shared};
 use crate::queue::{EventQueue, Next};
 use crate::record::{Contents, Record};
 use crate::recording::Recording;
-use crate::system::{Restart, System};
+use crate::system::{DurationRule, Restart, System};
 use ringspin_executor::{Error, ErrorKind, Result};
 use ringspin_modes::Deviation;
 use ringspin_modes::random::mix;
-use ringspin_process_protocol::{Down, Entity, Gid, Kind, NEVER, Sample, Up};
+use ringspin_process_protocol::{Callback, Down, Entity, Gid, Kind, NEVER, Sample, Up};
+use std::collections::BTreeSet;
 use std::process::ExitStatus;
 
 /// The simulated time from the end of a process to its next start.
@@ -63,8 +64,8 @@ pub(crate) struct Outcome {
     pub(crate) failures: Vec<String>,
     pub(crate) choices: u64,
     pub(crate) deviations: Vec<(Deviation, String)>,
-    /// The links that no message took.
-    pub(crate) unused_links: Vec<String>,
+    /// The links and durations that were for nothing.
+    pub(crate) unused_rules: Vec<String>,
 }
 
 pub(crate) struct Coordinator<'a, 'b> {
@@ -79,6 +80,8 @@ pub(crate) struct Coordinator<'a, 'b> {
     outcome: Outcome,
     cores: Option<Cores>,
     recording: Option<Recording>,
+    /// The places of the durations that are for an endpoint.
+    used_durations: BTreeSet<usize>,
     lines: Vec<(usize, Vec<u8>)>,
 }
 
@@ -103,6 +106,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             now: 0,
             outcome: Outcome { end, failures, ..Outcome::default() },
             cores: Cores::of_this_thread(),
+            used_durations: BTreeSet::new(),
             lines: Vec::new(),
         })
     }
@@ -119,17 +123,34 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         let end = self.steps();
         // Also after a stop: all that happened before it is recorded.
         self.recording.take().map_or(Ok(()), Recording::finish)?;
+        let unused = self.graph.unused_links().into_iter().chain(self.unused_durations());
+        self.outcome.unused_rules = unused.collect();
         self.outcome.end = end?;
         self.outcome.now = self.now;
         self.outcome.choices = self.queue.choices;
         self.outcome.deviations = self.queue.deviations;
-        self.outcome.unused_links = self.graph.unused_links();
         Ok(self.outcome)
+    }
+
+    /// The durations that were for no endpoint, in words; those for timers cannot be known.
+    fn unused_durations(&self) -> impl Iterator<Item = String> {
+        let rules = self.system.duration.iter().zip(0..);
+        let unused = rules.filter(|(rule, n)| {
+            let is_timer = rule.callback.as_ref().is_none_or(|text| text.starts_with("timer"));
+            !is_timer && !self.used_durations.contains(n)
+        });
+        unused.map(|(rule, n)| {
+            let (process, callback) = (&rule.process, rule.callback.as_deref().unwrap_or_default());
+            format!(
+                "duration {} (`{callback}` of {process}): there is no such callback; correct it",
+                n + 1
+            )
+        })
     }
 
     /// Takes steps until the end.
     fn steps(&mut self) -> Result<End> {
-        let duration = self.system.duration.map_or(NEVER, |duration| duration.0);
+        let duration = self.system.end_after.map_or(NEVER, |duration| duration.0);
         while let Some(next) = self.next() {
             let (Next::Event(time, ..) | Next::Deadline(time, _)) = next;
             if time >= duration {
@@ -208,7 +229,9 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         for place in places {
             let (spec, number) = (&self.system.processes[place], self.processes.len() as u32);
             let seed = mix(self.system.seed ^ mix(u64::from(number) + 1));
-            let process = Process::start((place, spec), number, self.now, seed, self.shared)?;
+            let durations = self.system.durations_of(&spec.name);
+            let process =
+                Process::start((place, spec, durations), number, self.now, seed, self.shared)?;
             self.record.note(self.now, &spec.name, format_args!("starts as process {number}"));
             self.graph.add_process(&spec.name);
             self.processes.push(process);
@@ -273,7 +296,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
     fn until(&self, number: u32) -> u64 {
         let others = self.processes.iter().zip(0..).filter(|(_, other)| *other != number);
         let deadlines = others.filter_map(|(process, _)| process.deadline);
-        let duration = self.system.duration.map(|duration| duration.0);
+        let duration = self.system.end_after.map(|duration| duration.0);
         deadlines.chain(self.queue.next_time()).chain(duration).min().unwrap_or(NEVER)
     }
 
@@ -323,12 +346,22 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         if is_over { self.hear(number) } else { Ok(None) }
     }
 
+    /// A process has this callback.
+    fn note_durations(&mut self, process: &str, callback: Callback<'_>) {
+        let is_for = |rule: &DurationRule| {
+            rule.process == process && rule.in_process().is_for(callback) == Some(true)
+        };
+        let rules = self.system.duration.iter().zip(0..);
+        self.used_durations.extend(rules.filter(|(rule, _)| is_for(rule)).map(|(_, n)| n));
+    }
+
     fn handle(&mut self, number: u32, name: &str, frame: Up) -> Result<()> {
         match frame {
             Up::Add(entity) => {
                 let (kind, of) = (entity.kind, node(&entity));
                 let event = format_args!("adds a {kind:?} {} of {of}", entity.name);
                 self.record.note(self.now, name, event);
+                self.note_durations(name, Callback::Endpoint(kind, &entity.name));
                 self.graph.add(entity.clone());
                 self.tell_others(number, &Down::Add(entity.clone()));
                 if entity.kind == Kind::Subscription {

@@ -50,7 +50,7 @@ mod system;
 pub use command::main;
 pub use coordinator::End;
 pub use record::Print;
-pub use system::{CommandLine, ProcessSpec, Restart, System, Value};
+pub use system::{CommandLine, DurationRule, ProcessSpec, Restart, System, Value};
 
 use coordinator::Coordinator;
 use process::Shared;
@@ -109,8 +109,8 @@ pub struct Report {
     pub digest: u64,
     /// The processes that ended with another code than 0, or were killed, in words.
     pub failures: Vec<String>,
-    /// The links that were for no message, in words.
-    pub unused_links: Vec<String>,
+    /// The links and durations that were for nothing, in words.
+    pub unused_rules: Vec<String>,
     /// How often several events, or deadlines, of one instant could be next.
     pub choices: u64,
     /// The choices that did not take the first candidate, in words.
@@ -141,7 +141,7 @@ pub fn run(system: &System, options: Options, print: &mut Print<'_>) -> Result<R
         turns: outcome.turns,
         digest: record.finish().map_err(|error| unwritten(path, &error))?,
         failures: outcome.failures,
-        unused_links: outcome.unused_links,
+        unused_rules: outcome.unused_rules,
         choices: outcome.choices,
         deviations: outcome.deviations,
     })

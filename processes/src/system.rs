@@ -3,7 +3,8 @@
 use crate::source;
 use ringspin_executor::{Error, ErrorKind, Result};
 use ringspin_modes::quantity::Nanos;
-use ringspin_simulation::models::LinkRule;
+use ringspin_process_protocol::{Callback, CallbackDuration};
+use ringspin_simulation::models::{Distribution, LinkRule};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -35,7 +36,7 @@ use tempfile::TempDir;
 pub struct System {
     /// The simulated time after which the run ends.
     #[serde(default, rename = "for", deserialize_with = "optional_text")]
-    pub duration: Option<Nanos>,
+    pub end_after: Option<Nanos>,
     /// The seed of all random numbers: of the processes and of the links.
     #[serde(default)]
     pub seed: u64,
@@ -45,6 +46,9 @@ pub struct System {
     /// the topic `*` is any. The last rule that matches wins.
     #[serde(default)]
     pub link: Vec<LinkRule>,
+    /// How long callbacks take; without a rule, no time.
+    #[serde(default)]
+    pub duration: Vec<DurationRule>,
     /// The process at the end of which the run ends, with its exit code.
     #[serde(default)]
     pub end: Option<String>,
@@ -91,6 +95,26 @@ pub struct ProcessSpec {
     /// Whether it is started again after its end.
     #[serde(default)]
     pub restart: Restart,
+}
+
+/// How long callbacks of a process take. The last rule that is for a callback counts.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DurationRule {
+    /// The process.
+    pub process: String,
+    /// `subscription /topic`, `service /name`, `client /name` or `timer 100ms`; all without it.
+    #[serde(default)]
+    pub callback: Option<String>,
+    /// How long they take, as in jobs.
+    pub duration: Distribution,
+}
+
+impl DurationRule {
+    /// The rule in the process.
+    pub(crate) fn in_process(&self) -> CallbackDuration {
+        CallbackDuration { callback: self.callback.clone(), duration: self.duration.clone() }
+    }
 }
 
 /// Whether a process is started again, a simulated second after its end.
@@ -181,6 +205,13 @@ impl System {
         Ok(system)
     }
 
+    /// The durations of a process, as it gets them; none without a rule.
+    pub(crate) fn durations_of(&self, process: &str) -> Option<String> {
+        let rules = self.duration.iter().filter(|rule| rule.process == process);
+        let rules: Vec<_> = rules.map(DurationRule::in_process).collect();
+        (!rules.is_empty()).then(|| serde_json::to_string(&rules).expect("texts and numbers"))
+    }
+
     /// Refuses names and commands that cannot be.
     pub(crate) fn check(&self) -> Result<()> {
         let invalid = |text: String| Err(Error::new(ErrorKind::InvalidArgument, text));
@@ -199,6 +230,21 @@ impl System {
                 return invalid(format!("two processes are called `{name}`; rename one of them"));
             }
             process.words()?;
+        }
+        for rule in &self.duration {
+            if !names.contains(&rule.process) {
+                return invalid(format!(
+                    "a duration is for {:?}, which is no process",
+                    rule.process
+                ));
+            }
+            if rule.in_process().is_for(Callback::Timer(0)).is_none() {
+                let callback = rule.callback.as_deref().unwrap_or_default();
+                return invalid(format!(
+                    "a duration is for {callback:?}: write `subscription /topic`, `service /name`, \
+                     `client /name` or `timer 100ms`"
+                ));
+            }
         }
         if let Some(end) = self.end.as_ref().filter(|end| !names.contains(end)) {
             return invalid(format!("`end` is {end:?}, which is no process of the system"));
@@ -274,6 +320,13 @@ mod tests {
         assert!(error(open).contains("the command of `a`"), "{}", error(open));
         let unknown = "processes:\n  - name: a\n    comand: x";
         assert!(error(unknown).contains("comand"), "{}", error(unknown));
+        let of = |duration: &str| {
+            error(&format!("processes: [{{ name: a, command: x }}]\nduration: [{{ {duration} }}]"))
+        };
+        let process = of("process: b, duration: 1 ms");
+        assert!(process.contains("\"b\", which is no process"), "{process}");
+        let callback = of("process: a, callback: timer, duration: 1 ms");
+        assert!(callback.contains("`timer 100ms`"), "{callback}");
         let end = "end: b\nprocesses: [{ name: a, command: x }]";
         assert!(error(end).contains("no process of the system"), "{}", error(end));
         let time = "for: 10\nprocesses: [{ name: a, command: x }]";

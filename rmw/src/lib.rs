@@ -17,6 +17,7 @@
 //! | `context` | init, nodes, guard conditions |
 //! | `publisher`, `subscription`, `service` | endpoints |
 //! | `events` | QoS events |
+//! | `durations` | how long callbacks take |
 //! | `wait` | wait sets |
 //! | `queries` | questions about the graph |
 //! | `unsupported` | functions that a middleware need not offer |
@@ -29,6 +30,7 @@ mod bindings {
 mod bus;
 mod cdr;
 mod context;
+mod durations;
 mod endpoint;
 mod events;
 mod ffi;

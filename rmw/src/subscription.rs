@@ -3,6 +3,7 @@
 use crate::bindings::*;
 use crate::bus::{self, Arrived, OnNew};
 use crate::cdr;
+use crate::durations;
 use crate::endpoint::{Endpoint, endpoint};
 use crate::ffi::{Failure, array, code, given, identifier, pointer};
 use crate::publisher::{NewEndpoint, bytes_of, create, destroy};
@@ -63,7 +64,9 @@ extern "C" fn rmw_subscription_count_matched_publishers(
 
 /// Takes the oldest message of an endpoint, with its number among all that arrived there.
 pub(crate) fn take(endpoint: &Endpoint) -> Option<(Arrived, u64)> {
-    bus::with(|bus| bus.take(endpoint.gid.number))
+    let taken = bus::with(|bus| bus.take(endpoint.gid.number))?;
+    durations::spend_on(endpoint);
+    Some(taken)
 }
 
 fn info_of(arrived: &Arrived, count: u64) -> rmw_message_info_t {

@@ -9,6 +9,10 @@
 
 #![forbid(unsafe_code)]
 
+mod durations;
+
+pub use durations::{Callback, CallbackDuration, DURATIONS, Durations};
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};

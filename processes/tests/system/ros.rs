@@ -357,6 +357,49 @@ link:
     assert!((6..8).contains(&late), "{late}");
 }
 
+/// Callbacks take their durations, and messages wait for the executor meanwhile.
+#[test]
+#[ignore = "needs rclpy"]
+fn durations_occupy_the_executor() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/system");
+    let heard = |of_ear: &str| {
+        let text = format!(
+            "for: 0.75 s
+processes:
+  - {{ name: ear, command: python3 {folder}/listener.py }}
+  - {{ name: lidar, command: python3 {folder}/sensor.py lidar }}
+duration:
+  - {{ process: lidar, callback: timer 100ms, duration: 5 ms }}
+  - {{ process: ear, callback: {of_ear} }}
+"
+        );
+        let (_folder, path) = system(&text);
+        let (code, out, error) = run(&["verify", "--runs", "2", &path]);
+        let lines: Vec<_> = out.lines().map(|line| line.split("] ").nth(1).unwrap()).collect();
+        let (first, second) = lines.split_at(lines.len() / 2);
+        assert_eq!(first, second, "{error}");
+        (code, error, first.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>())
+    };
+    let (code, error, lines) = heard("subscription /lidar, duration: 10 ms");
+    assert_eq!(code, 0, "{error}");
+    assert_eq!(lines.len(), 7, "{lines:?}");
+    assert!(lines.iter().all(|line| line.ends_with(": 15 ms after its timer")), "{lines:?}");
+    // The second one begins when the first one ends: 5, 155, 305 and 455 ms after 100 ms.
+    let (_, _, lines) = heard("subscription /lidar, duration: 150 ms");
+    assert_eq!(
+        lines,
+        [
+            "message 1: 55 ms after its timer",
+            "message 2: 5 ms after its timer",
+            "message 3: 55 ms after its timer",
+            "message 4: 5 ms after its timer"
+        ]
+    );
+    let (code, error, _) = heard("subscription /radar, duration: 10 ms");
+    assert_eq!(code, 2, "{error}");
+    assert!(error.contains("duration 2 (`subscription /radar` of ear)"), "{error}");
+}
+
 /// A program with nodes that another one starts is refused: it would be no process of the run.
 #[test]
 #[ignore = "needs rclpy"]

@@ -1,9 +1,10 @@
 //! The commands `run`, `verify` and `explore` for systems of processes.
 
 use crate::source::{self, Source};
-use crate::{End, Options, Report, System, explore, run};
+use crate::{End, Observer, Options, Report, System, explore, run};
 use clap::{Args, Parser, Subcommand};
-use ringspin_executor::{Error, ErrorKind, Result};
+use indicatif::{ProgressBar, ProgressStyle};
+use ringspin_executor::{Error, ErrorKind, Result, Time};
 use ringspin_modes::quantity::Nanos;
 use ringspin_modes::{Schedule, TiePolicy};
 use std::collections::BTreeSet;
@@ -15,7 +16,12 @@ use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-const EXIT_CODES: &str = "\
+const MORE: &str = "\
+For recordings, each with its own --help:
+  bag      Look into recordings, compare, check and convert them
+  replay   Replay recordings
+  record   Record topics of ROS 2 (built with feature `ros2`)
+
 Exit codes:
   0    all went well
   1    a process ended with another code than 0 or was killed, runs differ, or `explore` has found
@@ -26,7 +32,7 @@ Exit codes:
 
 /// Runs programs with ROS 2 nodes, as they are, in one deterministic order under simulated time.
 #[derive(Debug, Parser)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = MORE)]
 struct Line {
     #[command(subcommand)]
     command: Command,
@@ -162,24 +168,52 @@ impl Common {
         log: Option<&Path>,
         recording: Option<&Path>,
     ) -> Result<Report> {
-        let mut said = BTreeSet::new();
-        let mut print = |time: ringspin_executor::Time, name: &str, is_error: bool, line: &str| {
-            // A remark of the simulation on what several programs do is shown once.
-            if line.starts_with("ringspin: ") && !said.insert(line.to_owned()) {
-                return;
-            }
-            let line = format!("[{time} {name}] {line}\n");
-            let _ = match is_error {
-                false => std::io::stdout().write_all(line.as_bytes()),
-                true => std::io::stderr().write_all(line.as_bytes()),
-            };
-        };
+        let mut terminal = Terminal::new(self.quiet, system.end_after);
         let [record, recording] = [log, recording].map(|path| path.map(Path::to_path_buf));
         let options = Options { ties, record, recording, is_stopped, ..Options::default() };
-        match self.quiet {
-            true => run(system, options, &mut |_, _, _, _| ()),
-            false => run(system, options, &mut print),
+        let report = run(system, options, &mut terminal);
+        terminal.progress.finish_and_clear();
+        report
+    }
+}
+
+/// The output of a run, and its progress where there is a terminal.
+struct Terminal {
+    is_quiet: bool,
+    /// The remarks of the simulation that were shown.
+    said: BTreeSet<String>,
+    progress: ProgressBar,
+}
+
+impl Terminal {
+    fn new(is_quiet: bool, end: Option<Nanos>) -> Self {
+        let millis = end.map(|end| end.0 / 1_000_000);
+        let progress = millis.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
+        let template = match millis {
+            Some(_) => "{bar:30} {pos} of {len} ms simulated, {eta} left",
+            None => "{spinner} {pos} ms simulated in {elapsed}",
+        };
+        progress.set_style(ProgressStyle::with_template(template).expect("a template"));
+        Self { is_quiet, said: BTreeSet::new(), progress }
+    }
+}
+
+impl Observer for Terminal {
+    fn line(&mut self, time: Time, process: &str, is_error: bool, line: &str) {
+        // A remark of the simulation on what several programs do is shown once.
+        let is_remark = line.starts_with("ringspin: ");
+        if self.is_quiet || is_remark && !self.said.insert(line.to_owned()) {
+            return;
         }
+        let line = format!("[{time} {process}] {line}\n");
+        let _ = self.progress.suspend(|| match is_error {
+            false => std::io::stdout().write_all(line.as_bytes()),
+            true => std::io::stderr().write_all(line.as_bytes()),
+        });
+    }
+
+    fn time(&mut self, time: Time) {
+        self.progress.set_position(time.as_nanos() / 1_000_000);
     }
 }
 

@@ -4,8 +4,8 @@
 //! The choices, their text and the shrinking are those of jobs and of threads: a choice is the
 //! time, its number at that instant, and the candidate.
 
-use crate::{Options, Print, Report, System, run};
-use ringspin_executor::Result;
+use crate::{Options, Report, System, run};
+use ringspin_executor::{Result, Time};
 use ringspin_modes::exploration::minimize;
 use ringspin_modes::{Deviation, Schedule, TiePolicy};
 use std::fmt;
@@ -36,8 +36,8 @@ pub(crate) fn explore(
 ) -> Result<Option<Found>> {
     let try_order = |ties| {
         let options = Options { ties, ends_on_failure: true, is_stopped, ..Options::default() };
-        let quiet: &mut Print<'_> = &mut |_, _, _, _| ();
-        run(system, options, quiet)
+        let mut quiet = |_: Time, _: &str, _: bool, _: &str| ();
+        run(system, options, &mut quiet)
     };
     let (mut runs, mut steps) = (0, 0);
     let orders = seeds.map(|seed| match seed % 2 {

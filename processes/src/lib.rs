@@ -7,12 +7,14 @@
 //! machine and under any load, as fast as the programs compute.
 //!
 //! ```no_run
+//! use ringspin_executor::Time;
 //! use ringspin_processes::{Options, System, run};
 //!
 //! let system = System::load("system.yaml".as_ref(), &[])?;
-//! let report = run(&system, Options::default(), &mut |time, process, _, line| {
+//! let mut print = |time: Time, process: &str, _: bool, line: &str| {
 //!     println!("[{time} {process}] {line}");
-//! })?;
+//! };
+//! let report = run(&system, Options::default(), &mut print)?;
 //! println!("{} messages, digest {:016x}", report.messages, report.digest);
 //! # Ok::<(), ringspin_executor::Error>(())
 //! ```
@@ -49,7 +51,7 @@ mod system;
 
 pub use command::main;
 pub use coordinator::End;
-pub use record::Print;
+pub use record::Observer;
 pub use system::{CommandLine, DurationRule, ProcessSpec, Restart, System, Value};
 
 use coordinator::Coordinator;
@@ -117,11 +119,11 @@ pub struct Report {
     pub deviations: Vec<(Deviation, String)>,
 }
 
-/// Runs a system to its end. `print` gets the lines that processes print.
+/// Runs a system to its end, seen by `observer`.
 ///
 /// # Errors
 /// A program that cannot be started, a file that cannot be written, a stop.
-pub fn run(system: &System, options: Options, print: &mut Print<'_>) -> Result<Report> {
+pub fn run(system: &System, options: Options, observer: &mut dyn Observer) -> Result<Report> {
     let shared = Shared {
         library: process::library()?,
         logs: std::env::var_os("ROS_LOG_DIR")
@@ -131,7 +133,7 @@ pub fn run(system: &System, options: Options, print: &mut Print<'_>) -> Result<R
     };
     let path = options.record.as_deref();
     let file = path.map(File::create).transpose().map_err(|error| unwritten(path, &error))?;
-    let mut record = Record::new(file, print);
+    let mut record = Record::new(file, observer);
     let coordinator = Coordinator::new(system, &shared, &options, &mut record)?;
     let outcome = coordinator.run()?;
     Ok(Report {

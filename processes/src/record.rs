@@ -10,26 +10,41 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-/// Receives the lines that processes print: the time, the name of the process, whether it is the
-/// standard error, and the line.
-pub type Print<'a> = dyn FnMut(Time, &str, bool, &str) + 'a;
+/// Sees the output and the time of a run. A function with the arguments of [`line`](Self::line) is
+/// one.
+pub trait Observer {
+    /// A process prints a line; `is_error` if to its standard error.
+    fn line(&mut self, time: Time, process: &str, is_error: bool, line: &str);
+
+    /// Something happens at `time`, which may be the time of the last call.
+    fn time(&mut self, time: Time) {
+        let _ = time;
+    }
+}
+
+impl<F: FnMut(Time, &str, bool, &str)> Observer for F {
+    fn line(&mut self, time: Time, process: &str, is_error: bool, line: &str) {
+        self(time, process, is_error, line);
+    }
+}
 
 pub(crate) struct Record<'a> {
     digest: Xxh3,
     file: Option<BufWriter<File>>,
-    print: &'a mut Print<'a>,
+    observer: &'a mut dyn Observer,
     line: Vec<u8>,
     failed: Option<io::Error>,
 }
 
 impl<'a> Record<'a> {
-    pub(crate) fn new(file: Option<File>, print: &'a mut Print<'a>) -> Self {
+    pub(crate) fn new(file: Option<File>, observer: &'a mut dyn Observer) -> Self {
         let file = file.map(BufWriter::new);
-        Self { digest: Xxh3::new(), file, print, line: Vec::new(), failed: None }
+        Self { digest: Xxh3::new(), file, observer, line: Vec::new(), failed: None }
     }
 
     /// Something happens at `now` to or in the process `name`.
     pub(crate) fn note(&mut self, now: u64, name: &str, event: fmt::Arguments<'_>) {
+        self.observer.time(Time::from_nanos(now));
         self.line.clear();
         // A vector takes everything.
         let _ = writeln!(self.line, "{} {name} {event}", Time::from_nanos(now));
@@ -45,7 +60,7 @@ impl<'a> Record<'a> {
     pub(crate) fn print(&mut self, now: u64, name: &str, is_error: bool, line: &[u8]) {
         let text = String::from_utf8_lossy(line);
         self.note(now, name, format_args!("prints {text:?}"));
-        (self.print)(Time::from_nanos(now), name, is_error, &text);
+        self.observer.line(Time::from_nanos(now), name, is_error, &text);
     }
 
     /// The digest of all that happened.

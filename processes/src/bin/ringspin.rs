@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
-        Some("run" | "verify" | "explore" | "play-in-run") => ringspin_processes::main(),
-        _ => Program::new(Registry::new()).main(),
+        Some("bag" | "replay" | "record") => Program::new(Registry::new()).main(),
+        _ => ringspin_processes::main(),
     }
 }

@@ -70,7 +70,7 @@ impl Bus {
         self.limits.values().min().map(|end| end.saturating_add(1))
     }
 
-    /// Ends the limits of which the time has come.
+    /// Ends the limits that are due.
     pub(super) fn end_due_limits(&mut self) {
         let now = self.time();
         let due = self.limits.iter().filter(|(_, end)| **end < now);

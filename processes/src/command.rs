@@ -1,6 +1,7 @@
 //! The commands `run`, `verify` and `explore` for systems of processes.
 
-use crate::source::{self, Source};
+use crate::source::Source;
+use crate::system::PLAY;
 use crate::{End, Observer, Options, Report, System, explore, run};
 use clap::{Args, Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -63,7 +64,7 @@ enum Command {
         #[command(flatten)]
         ties: Ties,
     },
-    #[command(name = source::COMMAND, hide = true)]
+    #[command(name = PLAY, hide = true)]
     Source(Source),
     /// Run a system in many orders of simultaneous events, until a process fails.
     Explore {

@@ -124,8 +124,10 @@ pub struct Report {
 /// # Errors
 /// A program that cannot be started, a file that cannot be written, a stop.
 pub fn run(system: &System, options: Options, observer: &mut dyn Observer) -> Result<Report> {
+    let library = process::library()?;
     let shared = Shared {
-        library: process::library()?,
+        program: process::program(&library),
+        library,
         logs: std::env::var_os("ROS_LOG_DIR")
             .map_or_else(|| std::env::temp_dir().join("ringspin-ros-logs"), PathBuf::from),
         turn_max: options.turn_max,

@@ -49,6 +49,8 @@ const VARIABLES: [(&str, &str); 6] = [
 pub(crate) struct Shared {
     /// The library with the middleware and the simulated threads.
     pub(crate) library: PathBuf,
+    /// The command `ringspin`, for recordings.
+    pub(crate) program: PathBuf,
     /// The folder for the files of ROS's log, with one folder for each process.
     pub(crate) logs: PathBuf,
     /// How long a turn may take, in real time.
@@ -105,7 +107,10 @@ impl Process {
             let text = format!("failed to start the process `{}`: {error}", spec.name);
             Error::new(ErrorKind::Io, text)
         };
-        let words = spec.words()?;
+        let mut words = spec.words()?;
+        if spec.bag.is_some() {
+            words[0] = shared.program.display().to_string();
+        }
         let (own, other) = UnixStream::pair().map_err(|error| failed(&error))?;
         let socket =
             fcntl(&other, FcntlArg::F_DUPFD(SOCKET_FROM)).map_err(|error| failed(&error))?;
@@ -308,6 +313,12 @@ impl Output {
             lines.push((number, std::mem::take(&mut self.line)));
         }
     }
+}
+
+/// The command `ringspin`: beside the library, or beside this program.
+pub(crate) fn program(library: &Path) -> PathBuf {
+    let (beside, own) = (library.with_file_name("ringspin"), std::env::current_exe());
+    if beside.is_file() { beside } else { own.unwrap_or_default().with_file_name("ringspin") }
 }
 
 /// The library for the processes: that of `RINGSPIN_RMW`, or the one beside this program.

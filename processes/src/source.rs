@@ -4,8 +4,7 @@
 //! protocol on its standard input, and the bytes of messages are those of the recording. It takes
 //! part in the order of the run like any other process.
 
-use crate::process::library;
-use crate::system::ProcessSpec;
+use crate::system::PLAY;
 use clap::Args;
 use ringspin_bag::{Bag, Player, Record, Topic};
 use ringspin_executor::{Durability, Error, ErrorKind, QoS, Reliability, Result};
@@ -21,10 +20,7 @@ use std::path::PathBuf;
 /// from the message at its instant happens in a run that ends with the process.
 const GRACE: u64 = 1_000_000;
 
-/// The hidden command.
-pub(crate) const COMMAND: &str = "play-in-run";
-
-/// Its arguments.
+/// The arguments of the hidden command.
 #[derive(Debug, Args)]
 pub(crate) struct Source {
     bag: PathBuf,
@@ -34,26 +30,6 @@ pub(crate) struct Source {
     remap: Vec<String>,
     #[arg(long)]
     clock: Option<Nanos>,
-}
-
-/// The command for a process with a recording.
-///
-/// # Errors
-/// The command is not found.
-pub(crate) fn words(spec: &ProcessSpec, bag: &str) -> Result<Vec<String>> {
-    let beside = library()?.with_file_name("ringspin");
-    let own = std::env::current_exe().unwrap_or_default();
-    let program = if beside.is_file() { beside } else { own.with_file_name("ringspin") };
-    let mut words = vec![program.display().to_string(), COMMAND.into(), bag.into()];
-    words.extend(spec.topics.iter().map(|topic| format!("--topic={}", absolute(topic))));
-    let remap = spec.remap.iter();
-    words.extend(remap.map(|(from, to)| format!("--remap={}:={}", absolute(from), absolute(to))));
-    words.extend(spec.clock.map(|period| format!("--clock={period}")));
-    Ok(words)
-}
-
-fn absolute(topic: &str) -> String {
-    if topic.starts_with('/') { topic.into() } else { format!("/{topic}") }
 }
 
 impl Source {
@@ -158,7 +134,7 @@ impl Output {
         let place = std::env::var(VARIABLE).ok().and_then(|text| Place::parse(&text));
         let socket = std::io::stdin().as_fd().try_clone_to_owned();
         let (Some(place), Ok(socket)) = (place, socket) else {
-            let text = format!("`{COMMAND}` is a part of `run`");
+            let text = format!("`{PLAY}` is a part of `run`");
             return Err(Error::new(ErrorKind::InvalidState, text));
         };
         let (socket, process) = (UnixStream::from(socket), place.process);

@@ -1,6 +1,5 @@
 //! The system of a run: its processes, their links and its end, as a file describes them.
 
-use crate::source;
 use ringspin_executor::{Error, ErrorKind, Result};
 use ringspin_modes::quantity::Nanos;
 use ringspin_process_protocol::{Callback, CallbackDuration};
@@ -253,7 +252,24 @@ impl System {
     }
 }
 
+/// The hidden command that publishes a recording in a run.
+pub(crate) const PLAY: &str = "play-in-run";
+
+fn absolute(topic: &str) -> String {
+    if topic.starts_with('/') { topic.into() } else { format!("/{topic}") }
+}
+
 impl ProcessSpec {
+    /// The command for a recording, of this program.
+    fn words_of_bag(&self, bag: &Path) -> Vec<String> {
+        let mut words = vec!["ringspin".into(), PLAY.into(), bag.display().to_string()];
+        words.extend(self.topics.iter().map(|topic| format!("--topic={}", absolute(topic))));
+        let names = self.remap.iter().map(|(from, to)| (absolute(from), absolute(to)));
+        words.extend(names.map(|(from, to)| format!("--remap={from}:={to}")));
+        words.extend(self.clock.map(|period| format!("--clock={period}")));
+        words
+    }
+
     /// The program and its arguments, with those for ROS.
     ///
     /// # Errors
@@ -265,7 +281,7 @@ impl ProcessSpec {
             if self.command != CommandLine::None || !self.parameters.is_empty() {
                 return invalid(format!("`{name}` has a `bag`: leave out command and parameters"));
             }
-            return source::words(self, &bag.display().to_string());
+            return Ok(self.words_of_bag(bag));
         }
         if self.clock.is_some() || !self.topics.is_empty() {
             return invalid(format!("`{name}` has no `bag` for its `topics` or `clock`"));

@@ -11,7 +11,8 @@ use crate::settings::{self, Settings};
 use crate::trace::Trace;
 use crate::world::World;
 use crate::{
-    backtrace, binary, coordinator, interpose, os, output, report, restart, scheduler, watchdog,
+    backtrace, binary, coordinator, copies, interpose, os, output, report, restart, scheduler,
+    watchdog,
 };
 use libc::{c_char, c_int};
 use ringspin_modes::random::mix;
@@ -75,10 +76,11 @@ unsafe extern "C" fn begin(_: c_int, _: *const *mut c_char, environment: *mut *m
     os::stay_on_this_core();
     watchdog::watch(world);
     let _ = WORLD.set((world, os::monotonic(), os::this_process()));
-    coordinator::begin(world);
     // SAFETY: a function of the process.
     unsafe { libc::atexit(end) };
     interpose::adopt(world);
+    coordinator::set_finish(finish);
+    copies::begin();
 }
 
 /// Ends the program at the end of its time.

@@ -2,8 +2,6 @@
 //!
 //! It is set once, before `main`, and read by the thread that hands over; see `coordination`.
 
-use crate::current::current;
-use crate::world::World;
 use std::sync::OnceLock;
 
 /// A world of which all threads wait.
@@ -36,23 +34,33 @@ pub(crate) type Coordinator = extern "C" fn(Rest) -> Next;
 /// The coordinator, the time of the begin, and the number of the process.
 static COORDINATOR: OnceLock<(Coordinator, u64, u32)> = OnceLock::new();
 
-/// Sets the coordinator; false if there is one.
-pub(crate) extern "C" fn join(coordinator: Coordinator, start: u64, process: u32) -> bool {
-    let is_first = COORDINATOR.set((coordinator, start, process)).is_ok();
-    if let Some((world, _)) = current().filter(|_| is_first) {
-        begin(world);
-    }
-    is_first
-}
+/// The function that ends the program at the end of its time.
+static FINISH: OnceLock<fn() -> !> = OnceLock::new();
 
-/// Begins the world of the program as the coordinator says, if there is one.
-pub(crate) fn begin(world: &World) {
-    if let Some((_, start, process)) = COORDINATOR.get() {
-        world.begin_as(*start, *process);
-    }
+/// Sets the coordinator; false if there is one.
+pub(crate) fn set(coordinator: Coordinator, start: u64, process: u32) -> bool {
+    COORDINATOR.set((coordinator, start, process)).is_ok()
 }
 
 /// The coordinator, if there is one.
 pub(crate) fn get() -> Option<Coordinator> {
     COORDINATOR.get().map(|(coordinator, ..)| *coordinator)
+}
+
+/// The time of the begin and the number of the process, if there is a coordinator.
+pub(crate) fn place() -> Option<(u64, u32)> {
+    COORDINATOR.get().map(|(_, start, process)| (*start, *process))
+}
+
+/// Sets the function that ends the program.
+pub(crate) fn set_finish(finish: fn() -> !) {
+    let _ = FINISH.set(finish);
+}
+
+/// Ends the program at the end of its time.
+pub(crate) extern "C" fn finish() -> ! {
+    match FINISH.get() {
+        Some(finish) => finish(),
+        None => std::process::exit(0), // it is in no world
+    }
 }

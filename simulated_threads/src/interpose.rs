@@ -20,7 +20,7 @@ mod traps;
 pub(crate) use thread::adopt;
 pub(crate) use traps::{are_caught, calls_are_caught};
 
-use crate::coordination::{self, Functions};
+use crate::copies::{self, Functions};
 use crate::os;
 use crate::wait::Nanos;
 use libc::{c_int, c_long, timespec};
@@ -86,7 +86,7 @@ pub(crate) fn other() -> Option<&'static Functions> {
     // SAFETY: the process has this function of libc.
     let call: Call = unsafe { std::mem::transmute(os::definition_of("syscall\0")) };
     // SAFETY: the kernel has no call of this number.
-    let answer = unsafe { call(coordination::NUMBER) };
+    let answer = unsafe { call(copies::NUMBER) };
     if answer == -1 {
         return None;
     }

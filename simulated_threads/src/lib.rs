@@ -46,6 +46,7 @@
 //! | `current` | the world of a thread |
 //! | `descriptors` | descriptors for which threads wait, and timers |
 //! | [`coordination`], `coordinator` | several processes in one order |
+//! | `copies` | a program and a library of its with a copy of this crate each |
 //! | `children` | child processes, which run in real time |
 //! | `scheduler` | the executors among the threads |
 //! | `interpose` | the functions of libc |
@@ -67,6 +68,7 @@ mod children;
 mod choice;
 pub mod coordination;
 mod coordinator;
+mod copies;
 mod current;
 mod descriptors;
 mod explore;

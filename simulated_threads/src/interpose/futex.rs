@@ -7,7 +7,7 @@
 //! the world would stand still.
 
 use super::{clock, fail, nanos};
-use crate::coordination;
+use crate::copies;
 use crate::current::current;
 use crate::original::original;
 use crate::output;
@@ -62,8 +62,8 @@ pub(crate) unsafe extern "C-unwind" fn syscall(
             _ => {}
         }
     }
-    if number == coordination::NUMBER {
-        return (&raw const coordination::OWN).expose_provenance() as c_long;
+    if number == copies::NUMBER {
+        return (&raw const copies::OWN).expose_provenance() as c_long;
     }
     let syscall = original!(
         syscall: fn(c_long, c_long, c_long, c_long, c_long, c_long, c_long) -> c_long

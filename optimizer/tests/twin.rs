@@ -123,7 +123,7 @@ fn build_host(graph: &Graph, calls: &Arc<AtomicU64>) -> Result<(), BoxError> {
         let (calls, own) = (calls.clone(), worked.clone());
         node.create_timer(MS, move |_, _| {
             let start = Instant::now();
-            while start.elapsed() < MS / 5 {}
+            while start.elapsed() < MS / 10 {}
             calls.fetch_add(1, SeqCst);
             own.fetch_add(1, SeqCst);
         })?;
@@ -147,13 +147,13 @@ fn cost_of_a_node_that_comes_and_goes_is_in_the_profile_and_the_evaluation() {
     let guest = profile.callbacks.iter().find(|of| of.node == "/guest").unwrap();
     assert_eq!((&*guest.callback, guest.later), ("timer 1ms", true));
     assert_eq!(guest.durations.count, calls.load(SeqCst));
-    assert!(guest.durations.min_ns >= 200_000, "{:?}", guest.durations);
+    assert!(guest.durations.min_ns >= 100_000, "{:?}", guest.durations);
     assert_eq!(Profile::from_toml(&profile.to_toml_string()).unwrap(), profile);
 
     let load = |profile: &Profile, core| {
         let calls = Arc::default();
         let twin = Twin::new(move |graph| build_host(graph, &calls), profile, vec![]).unwrap();
-        let twin = twin.with_horizon(Duration::from_millis(200));
+        let twin = twin.with_horizon(Duration::from_millis(50));
         let assignment = Assignment::new(twin.loops().to_vec(), vec![core], 2);
         twin.evaluate(&assignment).unwrap().core_loads
     };
@@ -161,6 +161,6 @@ fn cost_of_a_node_that_comes_and_goes_is_in_the_profile_and_the_evaluation() {
     without.callbacks.retain(|of| !of.later);
     // Guests run on the first core.
     let [beside, first] = [load(&profile, 1), load(&profile, 0)];
-    assert!(beside[0] > 0.05 && first[0] > load(&without, 0)[0] + 0.05, "{beside:?}, {first:?}");
+    assert!(beside[0] > 0.025 && first[0] > load(&without, 0)[0] + 0.025, "{beside:?}, {first:?}");
     assert_eq!(load(&without, 1)[0], 0.0);
 }

@@ -118,7 +118,8 @@ fn worker_that_passes_reads_no_reclaimed_value() {
 /// A thread that goes online while another one replaces the value and reclaims it.
 #[test]
 fn reader_that_goes_online_reads_no_reclaimed_value() {
-    let model = Model::new(100).needs("reclaim.online_fence").needs("reclaim.collect");
+    let model = Model::new(100).preemptions(3);
+    let model = model.needs("reclaim.online_fence").needs("reclaim.collect");
     model.check(|| {
         let shared = Shared::new();
         let reader = shared.reader(|shared, place| {
@@ -154,7 +155,8 @@ fn reads_of_earlier_pins_are_over_before_reclamation() {
 /// The last of reader and writer reclaims the value, without a further call.
 #[test]
 fn nothing_is_left_when_the_last_thread_is_done() {
-    let model = Model::new(100).needs("reclaim.offline_fence").needs("reclaim.collect");
+    let model = Model::new(100).preemptions(3);
+    let model = model.needs("reclaim.offline_fence").needs("reclaim.collect");
     model.check(|| {
         let shared = Shared::new();
         let reader = shared.reader(|_, place| place.online());
@@ -198,6 +200,7 @@ fn two_replacements_reclaim_each_value_once() {
 
 /// Two threads replace the value while a worker reads it.
 #[test]
+#[ignore = "slow: two preemptions among three threads"]
 fn worker_reads_no_reclaimed_value_among_two_replacements() {
     Model::new(100).preemptions(2).check(|| {
         let shared = Shared::new();

@@ -149,7 +149,7 @@ fn several_cores_keep_the_promises_about_any_order() {
         (Mode::MultiCore(None), WaitStrategy::SpinThenPark(Duration::ZERO)),
     ];
     let (meetings, compared) = (Cell::new(0), RefCell::new([0; 3]));
-    check(100, 40, |spec| {
+    check(50, 40, |spec| {
         let spec = spec.without_time();
         for (n, (mode, wait)) in modes.clone().into_iter().enumerate() {
             let executor = Executor::new(mode).with_wait_strategy(wait);

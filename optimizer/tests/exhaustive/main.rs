@@ -176,7 +176,7 @@ fn compare(nodes: usize, busy: f64, levels: [u8; 2], candidates: usize) -> [usiz
         let workload = random_graph(nodes, busy, graph);
         // Periods are 10 and 20 ms: the schedule repeats.
         let twin = workload.twin().unwrap().with_variants(1);
-        let twin = twin.with_horizon(Duration::from_millis(60));
+        let twin = twin.with_horizon(Duration::from_millis(30));
         let known = Known::new(&twin, 3, levels);
         assert_eq!(known.evaluations.len(), candidates);
         let optimum = known.optimum();

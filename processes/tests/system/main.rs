@@ -4,23 +4,19 @@ mod bag;
 mod faults;
 mod ros;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
-use std::sync::Once;
 
-/// The folder of the program, in which the library is built.
-fn built() -> PathBuf {
-    static BUILT: Once = Once::new();
-    // The library needs no ROS, and is the same with one: the packages are not built again.
-    BUILT.call_once(|| build(&["-p", "ringspin-rmw"]));
-    Path::new(env!("CARGO_BIN_EXE_ringspin")).parent().unwrap().to_path_buf()
+/// The folder of the command.
+fn built() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_ringspin")).parent().unwrap()
 }
 
 /// Builds this, in the profile of the command.
 fn build(args: &[&str]) {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--locked", "--quiet"]).args(args);
-    if Path::new(env!("CARGO_BIN_EXE_ringspin")).parent().unwrap().ends_with("release") {
+    if built().ends_with("release") {
         cargo.arg("--release");
     }
     assert!(cargo.current_dir(env!("CARGO_MANIFEST_DIR")).status().unwrap().success());
@@ -29,7 +25,8 @@ fn build(args: &[&str]) {
 /// The command, with these arguments.
 fn ringspin(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ringspin"));
-    command.args(args).env("RINGSPIN_RMW", built().join("librmw_ringspin.so"));
+    // Built with the tests, as a dependency of them.
+    command.args(args).env("RINGSPIN_RMW", built().join("deps/librmw_ringspin.so"));
     command
 }
 

@@ -53,6 +53,13 @@ enum Command {
         /// Record all topics: a file if the name ends in `.mcap`, else a rosbag2 directory.
         #[arg(long, value_name = "OUT")]
         record: Option<PathBuf>,
+        /// Measure how long callbacks compute here, and write the durations that systems can name
+        /// as their `profile`.
+        #[arg(long, value_name = "FILE")]
+        profile: Option<PathBuf>,
+        /// Show the messages of this topic as JSON.
+        #[arg(long, value_name = "TOPIC")]
+        echo: Vec<String>,
     },
     /// Run a system several times, and compare all that happens.
     Verify {
@@ -162,16 +169,9 @@ impl Common {
         Ok(system)
     }
 
-    fn run(
-        &self,
-        system: &System,
-        ties: TiePolicy,
-        log: Option<&Path>,
-        recording: Option<&Path>,
-    ) -> Result<Report> {
+    fn run(&self, system: &System, options: Options) -> Result<Report> {
         let mut terminal = Terminal::new(self.quiet, system.end_after);
-        let [record, recording] = [log, recording].map(|path| path.map(Path::to_path_buf));
-        let options = Options { ties, record, recording, is_stopped, ..Options::default() };
+        let options = Options { is_stopped, ..options };
         let report = run(system, options, &mut terminal);
         terminal.progress.finish_and_clear();
         report
@@ -246,14 +246,17 @@ impl Command {
         let stop = ctrlc::set_handler(|| STOPPED.get_or_init(|| ()).to_owned());
         stop.map_err(|error| Error::new(ErrorKind::Unsupported, error.to_string()))?;
         match self {
-            Self::Run { common, ties, log, record } => {
+            Self::Run { common, ties, log, record, profile, echo } => {
                 let begun = Instant::now();
-                let report = common.run(
-                    &common.system()?,
-                    ties.policy(),
-                    log.as_deref(),
-                    record.as_deref(),
-                )?;
+                let options = Options {
+                    ties: ties.policy(),
+                    record: log.clone(),
+                    recording: record.clone(),
+                    profile: profile.clone(),
+                    echo: echo.clone(),
+                    ..Options::default()
+                };
+                let report = common.run(&common.system()?, options)?;
                 let real = begun.elapsed().as_secs_f64();
                 eprintln!("{}; {real:.3} s", describe(&report));
                 Ok(code(&report))
@@ -273,7 +276,8 @@ fn verify(common: &Common, runs: usize, ties: &TiePolicy) -> Result<u8> {
     let path = |run: usize| folder.path().join(run.to_string());
     let mut failed = 0;
     for run in 1..=runs.max(2) {
-        let report = common.run(&system, ties.clone(), Some(&path(run)), None)?;
+        let options = Options { ties: ties.clone(), record: Some(path(run)), ..Options::default() };
+        let report = common.run(&system, options)?;
         eprintln!("run {run}: {}", describe(&report));
         failed = failed.max(code(&report));
         if run > 1

@@ -8,12 +8,15 @@
 
 use crate::Options;
 use crate::cores::Cores;
+use crate::durations::{DurationRule, Profile};
+use crate::echo::Echo;
 use crate::graph::{Graph, node};
+use crate::hosts::Hosts;
 use crate::process::{Gone, Process, Shared};
 use crate::queue::{EventQueue, Next};
 use crate::record::{Contents, Record};
 use crate::recording::Recording;
-use crate::system::{DurationRule, Restart, System};
+use crate::system::{Restart, System};
 use ringspin_executor::{Error, ErrorKind, Result};
 use ringspin_modes::Deviation;
 use ringspin_modes::random::mix;
@@ -79,6 +82,9 @@ pub(crate) struct Coordinator<'a, 'b> {
     now: u64,
     outcome: Outcome,
     cores: Option<Cores>,
+    hosts: Hosts,
+    profile: Profile,
+    echo: Echo,
     recording: Option<Recording>,
     /// The places of the durations that are for an endpoint.
     used_durations: BTreeSet<usize>,
@@ -106,6 +112,9 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             now: 0,
             outcome: Outcome { end, failures, ..Outcome::default() },
             cores: Cores::of_this_thread(),
+            hosts: Hosts::new(&system.hosts),
+            profile: Profile::default(),
+            echo: Echo::new(&options.echo),
             used_durations: BTreeSet::new(),
             lines: Vec::new(),
         })
@@ -123,8 +132,11 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         let end = self.steps();
         // Also after a stop: all that happened before it is recorded.
         self.recording.take().map_or(Ok(()), Recording::finish)?;
+        if let Some(path) = &self.options.profile {
+            std::mem::take(&mut self.profile).write(path)?;
+        }
         let unused = self.graph.unused_links().into_iter().chain(self.unused_durations());
-        self.outcome.unused_rules = unused.collect();
+        self.outcome.unused_rules = unused.chain(self.echo.unused()).collect();
         self.outcome.end = end?;
         self.outcome.now = self.now;
         self.outcome.choices = self.queue.choices;
@@ -134,7 +146,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
 
     /// The durations that were for no endpoint, in words; those for timers cannot be known.
     fn unused_durations(&self) -> impl Iterator<Item = String> {
-        let rules = self.system.duration.iter().zip(0..);
+        let rules = self.system.duration.iter().zip(0..).skip(self.system.profiled);
         let unused = rules.filter(|(rule, n)| {
             let is_timer = rule.callback.as_ref().is_none_or(|text| text.starts_with("timer"));
             !is_timer && !self.used_durations.contains(n)
@@ -143,7 +155,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             let (process, callback) = (&rule.process, rule.callback.as_deref().unwrap_or_default());
             format!(
                 "duration {} (`{callback}` of {process}): there is no such callback; correct it",
-                n + 1
+                n + 1 - self.system.profiled
             )
         })
     }
@@ -206,6 +218,9 @@ impl<'a, 'b> Coordinator<'a, 'b> {
                 let from = name(sample.from.process);
                 format!("message {} of {from} on {topic} for {}", sample.number, name(to))
             }
+            Some(Event::Frame(Down::Computed(_))) => {
+                format!("the end of a callback of {}", name(to))
+            }
             Some(Event::Frame(_)) => format!("a change of the graph for {}", name(to)),
         })
     }
@@ -229,9 +244,9 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         for place in places {
             let (spec, number) = (&self.system.processes[place], self.processes.len() as u32);
             let seed = mix(self.system.seed ^ mix(u64::from(number) + 1));
-            let durations = self.system.durations_of(&spec.name);
+            let computing = self.system.computing_of(spec, self.options.profile.is_some());
             let process =
-                Process::start((place, spec, durations), number, self.now, seed, self.shared)?;
+                Process::start((place, spec, computing), number, self.now, seed, self.shared)?;
             self.record.note(self.now, &spec.name, format_args!("starts as process {number}"));
             self.graph.add_process(&spec.name);
             self.processes.push(process);
@@ -288,6 +303,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
                 let event = format_args!("receives {topic} {} of {from}", sample.number);
                 self.record.note(self.now, name, event);
             }
+            Down::Computed(_) => self.record.note(self.now, name, format_args!("has computed")),
             _ => self.record.note(self.now, name, format_args!("sees a change of the graph")),
         }
     }
@@ -378,6 +394,9 @@ impl<'a, 'b> Coordinator<'a, 'b> {
                 if let (Some(recording), Some(publisher)) = (&mut self.recording, publisher) {
                     recording.add(publisher, &sample)?;
                 }
+                if let Some(line) = publisher.and_then(|of| self.echo.line(of, &sample)) {
+                    self.record.show(self.now, name, &line);
+                }
                 let topic = publisher.map_or("?", |entity| &entity.name);
                 let contents = Contents(&sample.bytes);
                 let event = format_args!("publishes {topic} {}, {contents}", sample.number);
@@ -405,6 +424,14 @@ impl<'a, 'b> Coordinator<'a, 'b> {
                 };
                 self.deliver(sample, arrivals);
             }
+            Up::Compute { number: callback, nanos } => {
+                let place = self.processes[number as usize].place;
+                let host = self.system.processes[place].host.as_deref();
+                let end = self.hosts.end_of(host, self.now, nanos);
+                self.record.note(self.now, name, format_args!("computes until {end}"));
+                self.send(end, number, number, Down::Computed(callback));
+            }
+            Up::Computed { callback, nanos } => self.profile.add(name, callback, nanos),
             Up::Rest { .. } | Up::End { .. } => {}
         }
         Ok(())

@@ -38,9 +38,10 @@ impl System {
             let text = format!("failed to read the system `{}`: {error}", path.display());
             Error::new(ErrorKind::Io, text).at_path(path)
         })?;
+        let folder = path.parent().unwrap_or(Path::new(""));
         let read = match (is_launch_file(path), arguments) {
             (true, _) => read(path, &text, arguments),
-            (false, []) => Self::from_yaml(&text),
+            (false, []) => Self::from_yaml(&text).and_then(|system| system.with_profile(folder)),
             (false, [first, ..]) => {
                 Err(invalid(format!("`{first}` is for launch files: a system has no arguments")))
             }
@@ -50,7 +51,6 @@ impl System {
             let text = format!("failed to read the system `{}`: {error}", path.display());
             Error::new(error.kind(), text).at_path(path)
         })?;
-        let folder = path.parent().unwrap_or(Path::new(""));
         for process in &mut system.processes {
             process.folder = Some(folder.join(process.folder.take().unwrap_or_default()));
         }

@@ -26,6 +26,9 @@
 //! | `coordinator` | turns |
 //! | `cores` | the core of the turns |
 //! | `queue` | the total order |
+//! | `durations` | how long callbacks take, given or measured |
+//! | `echo` | messages as text |
+//! | `hosts` | the simulated cores of callbacks |
 //! | `graph` | nodes, endpoints and links of all processes |
 //! | `process` | a program, its socket and its output |
 //! | `source` | a recording as a process |
@@ -39,8 +42,11 @@
 mod command;
 mod coordinator;
 mod cores;
+mod durations;
+mod echo;
 mod explore;
 mod graph;
+mod hosts;
 mod launch;
 mod process;
 mod queue;
@@ -51,8 +57,9 @@ mod system;
 
 pub use command::main;
 pub use coordinator::End;
+pub use durations::DurationRule;
 pub use record::Observer;
-pub use system::{CommandLine, DurationRule, ProcessSpec, Restart, System, Value};
+pub use system::{CommandLine, Host, ProcessSpec, Restart, System, Value};
 
 use coordinator::Coordinator;
 use process::Shared;
@@ -74,6 +81,10 @@ pub struct Options {
     pub record: Option<PathBuf>,
     /// A recording of all topics: a file if the name ends in `.mcap`, else a directory.
     pub recording: Option<PathBuf>,
+    /// The file for the measured durations of callbacks: a [profile](System::profile).
+    pub profile: Option<PathBuf>,
+    /// The topics of which the messages are shown, with the output of the processes.
+    pub echo: Vec<String>,
     /// The real time that a process may compute in one turn.
     pub turn_max: Duration,
     /// Whether the run is to stop, which is asked ten times a second.
@@ -90,6 +101,8 @@ impl Default for Options {
             ends_on_failure: false,
             record: None,
             recording: None,
+            profile: None,
+            echo: Vec::new(),
             turn_max,
             is_stopped: || false,
         }

@@ -97,7 +97,7 @@ impl Process {
     /// # Errors
     /// A program that cannot be started.
     pub(crate) fn start(
-        (place, spec, durations): (usize, &ProcessSpec, Option<String>),
+        (place, spec, computing): (usize, &ProcessSpec, Option<String>),
         number: u32,
         now: u64,
         seed: u64,
@@ -131,8 +131,8 @@ impl Process {
             None => command.stdin(Stdio::null()).env("LD_PRELOAD", &shared.library),
         };
         command.env("RINGSPIN_THREADS", "simulated").env("RINGSPIN_SEED", seed.to_string());
-        if let Some(durations) = durations {
-            command.env(DURATIONS, durations);
+        if let Some(computing) = computing {
+            command.env(DURATIONS, computing);
         }
         let place_of = Place { socket, process: number, start: now, owner: None };
         command.env(VARIABLE, place_of.to_string()).envs(&spec.env);

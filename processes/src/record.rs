@@ -56,6 +56,11 @@ impl<'a> Record<'a> {
         }
     }
 
+    /// A line about the process `name` that is no event.
+    pub(crate) fn show(&mut self, now: u64, name: &str, line: &str) {
+        self.observer.line(Time::from_nanos(now), name, false, line);
+    }
+
     /// The process `name` has printed a line.
     pub(crate) fn print(&mut self, now: u64, name: &str, is_error: bool, line: &[u8]) {
         let text = String::from_utf8_lossy(line);

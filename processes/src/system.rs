@@ -1,9 +1,10 @@
 //! The system of a run: its processes, their links and its end, as a file describes them.
 
+use crate::durations::{self, DurationRule};
 use ringspin_executor::{Error, ErrorKind, Result};
 use ringspin_modes::quantity::Nanos;
-use ringspin_process_protocol::{Callback, CallbackDuration};
-use ringspin_simulation::models::{Distribution, LinkRule};
+use ringspin_process_protocol::{Callback, Computing};
+use ringspin_simulation::models::LinkRule;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -45,12 +46,22 @@ pub struct System {
     /// the topic `*` is any. The last rule that matches wins.
     #[serde(default)]
     pub link: Vec<LinkRule>,
+    /// A file with durations that [`Options::profile`](crate::Options::profile) has written; those
+    /// of `duration` count before them.
+    #[serde(default)]
+    pub profile: Option<PathBuf>,
     /// How long callbacks take; without a rule, no time.
     #[serde(default)]
     pub duration: Vec<DurationRule>,
+    /// The computers on which processes share cores, by name.
+    #[serde(default)]
+    pub hosts: BTreeMap<String, Host>,
     /// The process at the end of which the run ends, with its exit code.
     #[serde(default)]
     pub end: Option<String>,
+    /// How many durations, the first ones, are of the profile.
+    #[serde(skip)]
+    pub(crate) profiled: usize,
     /// Files of its processes, as long as it lives.
     #[serde(skip)]
     #[expect(dead_code, reason = "they go with it")]
@@ -88,6 +99,9 @@ pub struct ProcessSpec {
     /// The folder in which it runs, relative to the file of the system; by default its folder.
     #[serde(default)]
     pub folder: Option<PathBuf>,
+    /// The host on the cores of which its callbacks compute; without one, each has its core.
+    #[serde(default)]
+    pub host: Option<String>,
     /// The simulated time at which it starts; zero by default.
     #[serde(default, deserialize_with = "optional_text")]
     pub start: Option<Nanos>,
@@ -96,24 +110,20 @@ pub struct ProcessSpec {
     pub restart: Restart,
 }
 
-/// How long callbacks of a process take. The last rule that is for a callback counts.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+/// A computer. Each of its cores runs one callback at a time, to its end; a callback with a
+/// duration waits for the first core that is free.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct DurationRule {
-    /// The process.
-    pub process: String,
-    /// `subscription /topic`, `service /name`, `client /name` or `timer 100ms`; all without it.
-    #[serde(default)]
-    pub callback: Option<String>,
-    /// How long they take, as in jobs.
-    pub duration: Distribution,
+pub struct Host {
+    /// How many callbacks compute at the same time.
+    pub cores: usize,
+    /// How fast it is: with 0.5, callbacks take twice their durations.
+    #[serde(default = "one")]
+    pub speed: f64,
 }
 
-impl DurationRule {
-    /// The rule in the process.
-    pub(crate) fn in_process(&self) -> CallbackDuration {
-        CallbackDuration { callback: self.callback.clone(), duration: self.duration.clone() }
-    }
+fn one() -> f64 {
+    1.0
 }
 
 /// Whether a process is started again, a simulated second after its end.
@@ -184,6 +194,16 @@ impl System {
         Ok(system)
     }
 
+    /// The system with the durations of its profile, a file beside its own.
+    pub(crate) fn with_profile(mut self, folder: &Path) -> Result<Self> {
+        if let Some(path) = &self.profile {
+            let rules = durations::read(&folder.join(path))?;
+            self.profiled = rules.len();
+            self.duration.splice(0..0, rules);
+        }
+        Ok(self)
+    }
+
     /// The system of these commands: each process has the name of its program.
     ///
     /// # Errors
@@ -204,11 +224,13 @@ impl System {
         Ok(system)
     }
 
-    /// The durations of a process, as it gets them; none without a rule.
-    pub(crate) fn durations_of(&self, process: &str) -> Option<String> {
-        let rules = self.duration.iter().filter(|rule| rule.process == process);
+    /// How the callbacks of a process compute, as it gets it; `None` if no rule is for it.
+    pub(crate) fn computing_of(&self, process: &ProcessSpec, is_profiled: bool) -> Option<String> {
+        let rules = self.duration.iter().filter(|rule| rule.process == process.name);
         let rules: Vec<_> = rules.map(DurationRule::in_process).collect();
-        (!rules.is_empty()).then(|| serde_json::to_string(&rules).expect("texts and numbers"))
+        let shares_cores = process.host.is_some();
+        let has_any = is_profiled || !rules.is_empty();
+        has_any.then(|| Computing { rules, shares_cores, is_profiled }.to_string())
     }
 
     /// Refuses names and commands that cannot be.
@@ -229,6 +251,17 @@ impl System {
                 return invalid(format!("two processes are called `{name}`; rename one of them"));
             }
             process.words()?;
+            if let Some(host) = process.host.as_ref().filter(|of| !self.hosts.contains_key(*of)) {
+                return invalid(format!("`{name}` is on {host:?}, which is none of the `hosts`"));
+            }
+        }
+        for (name, Host { cores, speed }) in &self.hosts {
+            if *cores == 0 || !(speed.is_finite() && *speed > 0.0) {
+                return invalid(format!(
+                    "`{name}` of the `hosts` has {cores} cores of speed {speed}: both have to be \
+                     above zero"
+                ));
+            }
         }
         for rule in &self.duration {
             if !names.contains(&rule.process) {
@@ -343,6 +376,13 @@ mod tests {
         assert!(process.contains("\"b\", which is no process"), "{process}");
         let callback = of("process: a, callback: timer, duration: 1 ms");
         assert!(callback.contains("`timer 100ms`"), "{callback}");
+        let host = error("processes: [{ name: a, command: x, host: h }]");
+        assert!(host.contains("\"h\", which is none of the `hosts`"), "{host}");
+        for cores in ["cores: 0", "cores: 1, speed: 0", "cores: 1, speed: .nan"] {
+            let text =
+                format!("hosts: {{ h: {{ {cores} }} }}\nprocesses: [{{ name: a, command: x }}]");
+            assert!(error(&text).contains("`h` of the `hosts`"), "{}", error(&text));
+        }
         let end = "end: b\nprocesses: [{ name: a, command: x }]";
         assert!(error(end).contains("no process of the system"), "{}", error(end));
         let time = "for: 10\nprocesses: [{ name: a, command: x }]";

@@ -122,6 +122,10 @@ pub(crate) struct Bus {
     pub(crate) outbox: Turn,
     /// The time, while frames of the coordinator arrive: the world's is earlier still.
     arrival: Option<u64>,
+    /// The numbers of the callbacks that compute on a core.
+    computing: BTreeSet<u32>,
+    /// Callbacks that have returned, and for how many nanoseconds of real time they computed.
+    pub(crate) measured: Vec<(String, u64)>,
     /// Until when the process may pass deadlines alone.
     pub(crate) until: u64,
     entities: BTreeMap<Gid, Entity>,
@@ -199,6 +203,19 @@ pub(crate) fn start_events() {
 /// Waits until something changes or the time is over.
 pub(crate) fn wait(timeout: Option<Duration>) {
     coordination::wait(timeout);
+}
+
+/// Computes for so long on a core that other processes use as well.
+pub(crate) fn compute(nanos: u64) {
+    let number = with(|bus| {
+        let number = bus.new_gid().number;
+        bus.say(&Up::Compute { number, nanos });
+        bus.computing.insert(number);
+        number
+    });
+    while with(|bus| bus.computing.contains(&number)) {
+        wait(None);
+    }
 }
 
 impl Bus {
@@ -509,6 +526,9 @@ impl Bus {
                 let Sample { from, number, sent, bytes } = sample;
                 let arrived = Arrived { from, number, sent, received: 0, bytes: bytes.into() };
                 to.into_iter().for_each(|to| self.push(to, arrived.clone()));
+            }
+            Down::Computed(number) => {
+                self.computing.remove(&number);
             }
             Down::Go { until, .. } => self.until = until,
         }

@@ -5,23 +5,53 @@
 
 use crate::bus;
 use crate::endpoint::Endpoint;
-use ringspin_process_protocol::{Callback, DURATIONS, Durations};
+use ringspin_process_protocol::{Callback, Computing, DURATIONS, Durations};
+use ringspin_simulated_threads::coordination;
+use std::cell::RefCell;
 use std::ffi::{CStr, c_void};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
-/// The durations of the process, if it has some.
-static ALL: LazyLock<Option<Mutex<Durations>>> = LazyLock::new(|| {
-    let text = std::env::var(DURATIONS).ok()?;
+/// The durations of the process.
+struct All {
+    durations: Mutex<Durations>,
+    shares_cores: bool,
+    is_profiled: bool,
+}
+
+/// `None` if no callback takes time and none is measured.
+static ALL: LazyLock<Option<All>> = LazyLock::new(|| {
+    let computing = Computing::parse(&std::env::var(DURATIONS).ok()?)?;
+    let Computing { rules, shares_cores, is_profiled } = computing;
     let seed = std::env::var("RINGSPIN_SEED").ok().and_then(|seed| seed.parse().ok());
-    Durations::parse(&text, seed.unwrap_or(0)).map(Mutex::new)
+    let durations = Mutex::new(Durations::new(rules, seed.unwrap_or(0)));
+    Some(All { durations, shares_cores, is_profiled })
 });
+
+thread_local! {
+    /// The callback that the thread runs, and the real time that the thread had computed before.
+    static RUNNING: RefCell<Option<(String, Duration)>> = const { RefCell::new(None) };
+}
 
 fn spend(callback: Callback<'_>) {
     let Some(all) = &*ALL else { return };
-    let nanos = all.lock().unwrap_or_else(PoisonError::into_inner).next(callback);
-    if nanos > 0 {
-        std::thread::sleep(Duration::from_nanos(nanos));
+    end_callback();
+    let nanos = all.durations.lock().unwrap_or_else(PoisonError::into_inner).next(callback);
+    match nanos {
+        0 => {}
+        _ if all.shares_cores => bus::compute(nanos),
+        _ => std::thread::sleep(Duration::from_nanos(nanos)),
+    }
+    if all.is_profiled {
+        RUNNING.set(Some((callback.to_string(), coordination::computed())));
+    }
+}
+
+/// The thread waits, or takes something else: its callback has returned.
+pub(crate) fn end_callback() {
+    if let Some((callback, before)) = RUNNING.take() {
+        let time = coordination::computed().saturating_sub(before);
+        bus::with(|bus| bus.measured.push((callback, time.as_nanos() as u64)));
     }
 }
 

@@ -82,7 +82,11 @@ extern "C" fn coordinate(rest: Rest) -> Next {
 
 /// Sends the frames that were not sent, and this one.
 fn say(last: &Up) {
-    let mut turn = bus::with(|bus| std::mem::take(&mut bus.outbox));
+    let (mut turn, measured) =
+        bus::with(|bus| (std::mem::take(&mut bus.outbox), std::mem::take(&mut bus.measured)));
+    for (callback, nanos) in measured {
+        turn.push(&Up::Computed { callback, nanos });
+    }
     turn.push(last);
     // If the coordinator has ended, the next read tells.
     let _ = SOCKET.get().map(|socket| turn.send(socket));

@@ -6,6 +6,7 @@
 use crate::bindings::*;
 use crate::bus::{self, Bus};
 use crate::context::Guard;
+use crate::durations;
 use crate::endpoint::endpoint_of;
 use crate::events;
 use crate::ffi::{Failure, array, code, identifier, own, pointer, take_back, to_data};
@@ -101,6 +102,7 @@ extern "C" fn rmw_wait(
     if let Err(failure) = own(set) {
         return code(Err(failure));
     }
+    durations::end_callback();
     // SAFETY: each list has so many entries, by the contract of rmw; nothing else uses them.
     let lists = unsafe {
         Lists {

@@ -10,7 +10,7 @@ pub use crate::coordinator::{Next, Rest};
 
 use crate::copies::{Functions, OWN};
 use crate::wait::NEVER;
-use crate::{coordinator, interpose};
+use crate::{coordinator, interpose, os};
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -52,6 +52,11 @@ pub fn wait(timeout: Option<Duration>) -> bool {
 /// Wakes all threads in [`wait`].
 pub fn wake() {
     (called().wake)();
+}
+
+/// The real time for which the calling thread has computed.
+pub fn computed() -> Duration {
+    os::time_of_thread()
 }
 
 /// Ends the process at the end of its time, as by a signal.

@@ -79,8 +79,17 @@ pub(crate) fn sleep(duration: Duration) {
 
 /// The monotonic clock of the real time.
 pub(crate) fn monotonic() -> Duration {
+    clock(libc::CLOCK_MONOTONIC)
+}
+
+/// The real time for which the calling thread has computed.
+pub(crate) fn time_of_thread() -> Duration {
+    clock(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+fn clock(clock: libc::clockid_t) -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    let arguments = [libc::CLOCK_MONOTONIC.into(), &raw mut time as c_long, 0, 0, 0, 0];
+    let arguments = [clock.into(), &raw mut time as c_long, 0, 0, 0, 0];
     // SAFETY: the time outlives the call.
     unsafe { syscall(libc::SYS_clock_gettime, arguments) };
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)

@@ -5,8 +5,9 @@ use ringspin_modes::quantity::Nanos;
 use ringspin_modes::random::{Purpose, Stream};
 use ringspin_simulation::models::Distribution;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
-/// The environment variable with the [`CallbackDuration`]s of a process, in JSON.
+/// The environment variable with the [`Computing`] of a process, in JSON.
 pub const DURATIONS: &str = "RINGSPIN_DURATIONS";
 
 /// A callback of a process.
@@ -16,6 +17,18 @@ pub enum Callback<'a> {
     Endpoint(Kind, &'a str),
     /// Of a timer, by its period in nanoseconds.
     Timer(u64),
+}
+
+impl fmt::Display for Callback<'_> {
+    /// Writes it as a [`CallbackDuration`] has it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Endpoint(kind, name) => {
+                write!(f, "{} {name}", format!("{kind:?}").to_lowercase())
+            }
+            Self::Timer(period) => write!(f, "timer {}", Nanos(*period)),
+        }
+    }
 }
 
 /// How long some callbacks take. The last one that is for a callback counts.
@@ -48,6 +61,32 @@ impl CallbackDuration {
     }
 }
 
+/// How the callbacks of a process compute.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Computing {
+    /// How long they take.
+    pub rules: Vec<CallbackDuration>,
+    /// Whether they share cores with other processes: the coordinator says when one has ended.
+    pub shares_cores: bool,
+    /// Whether the process tells how long they really compute.
+    pub is_profiled: bool,
+}
+
+impl Computing {
+    /// Reads the value of [`DURATIONS`].
+    pub fn parse(text: &str) -> Option<Self> {
+        serde_json::from_str(text).ok()
+    }
+}
+
+impl fmt::Display for Computing {
+    /// Writes the value of [`DURATIONS`].
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&serde_json::to_string(self).map_err(|_| fmt::Error)?)
+    }
+}
+
 /// The durations of a process, which are the same in every run.
 #[derive(Debug)]
 pub struct Durations {
@@ -56,11 +95,10 @@ pub struct Durations {
 }
 
 impl Durations {
-    /// The durations in this text, under the seed of the process.
-    pub fn parse(text: &str, seed: u64) -> Option<Self> {
-        let rules: Vec<CallbackDuration> = serde_json::from_str(text).ok()?;
+    /// The durations by these rules, under the seed of the process.
+    pub fn new(rules: Vec<CallbackDuration>, seed: u64) -> Self {
         let rules = rules.into_iter().map(|rule| (rule, 0)).collect();
-        Some(Self { rules, stream: Stream::new(seed, "durations") })
+        Self { rules, stream: Stream::new(seed, "durations") }
     }
 
     /// How long the next call takes, in nanoseconds.
@@ -82,8 +120,9 @@ mod tests {
     fn last_rule_for_a_callback_counts() {
         let text = r#"[{"duration": "1 ms"}, {"callback": "timer 100ms", "duration": "2 ms"},
             {"callback": "subscription /a", "duration": {"uniform": ["3 ms", "4 ms"]}}]"#;
+        let rules: Vec<CallbackDuration> = serde_json::from_str(text).unwrap();
         let sequence = |seed| {
-            let mut durations = Durations::parse(text, seed).unwrap();
+            let mut durations = Durations::new(rules.clone(), seed);
             let subscription = Callback::Endpoint(Kind::Subscription, "/a");
             assert_eq!(durations.next(Callback::Timer(100_000_000)), 2_000_000);
             assert_eq!(durations.next(Callback::Timer(100_000_001)), 1_000_000);
@@ -98,6 +137,13 @@ mod tests {
             callback: Some(callback.into()),
             duration: Distribution::fixed(std::time::Duration::ZERO),
         };
+        for callback in [
+            Callback::Endpoint(Kind::Subscription, "/a"),
+            Callback::Endpoint(Kind::Client, "/a/b"),
+            Callback::Timer(33_333_333),
+        ] {
+            assert_eq!(rule(&callback.to_string()).is_for(callback), Some(true), "{callback}");
+        }
         for wrong in ["timer", "timer x", "subscription a", "publisher /a"] {
             assert_eq!(rule(wrong).is_for(Callback::Timer(1)), None, "{wrong}");
         }

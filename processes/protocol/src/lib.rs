@@ -11,7 +11,7 @@
 
 mod durations;
 
-pub use durations::{Callback, CallbackDuration, DURATIONS, Durations};
+pub use durations::{Callback, CallbackDuration, Computing, DURATIONS, Durations};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -255,6 +255,21 @@ pub enum Up {
         /// The response.
         sample: Sample,
     },
+    /// A callback computes on a core for so many nanoseconds; a core of another speed takes another
+    /// time.
+    Compute {
+        /// A number that no other one of the process has.
+        number: u32,
+        /// The time that it takes.
+        nanos: u64,
+    },
+    /// A callback has computed for so many nanoseconds of real time.
+    Computed {
+        /// The callback, as durations name it.
+        callback: String,
+        /// The time of the processor for its thread.
+        nanos: u64,
+    },
     /// All threads wait: the turn ends.
     Rest {
         /// The simulated time of the process.
@@ -284,7 +299,7 @@ impl Up {
             Self::Publish(sample)
             | Self::Request { sample, .. }
             | Self::Response { sample, .. } => Some(sample.from.process),
-            Self::Rest { .. } | Self::End { .. } => None,
+            _ => None,
         }
     }
 }
@@ -305,6 +320,8 @@ pub enum Down {
         /// The message.
         sample: Sample,
     },
+    /// The core has ended the [`Up::Compute`] of this number.
+    Computed(u32),
     /// The process continues: the turn ends.
     Go {
         /// The simulated time.

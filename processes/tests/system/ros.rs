@@ -400,6 +400,61 @@ duration:
     assert!(error.contains("duration 2 (`subscription /radar` of ear)"), "{error}");
 }
 
+/// Callbacks of two processes share the core of their host, which has half the speed then.
+#[test]
+#[ignore = "needs rclpy"]
+fn callbacks_share_the_cores_of_their_host() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/system");
+    for (host, late) in [("cores: 1", 25), ("cores: 2", 5), ("cores: 1, speed: 0.5", 50)] {
+        let text = format!(
+            "for: 0.78 s
+hosts: {{ robot: {{ {host} }} }}
+processes:
+  - {{ name: ear, command: python3 {folder}/listener.py }}
+  - {{ name: camera, command: python3 {folder}/sensor.py camera, host: robot }}
+  - {{ name: lidar, command: python3 {folder}/sensor.py lidar, host: robot }}
+duration:
+  - {{ process: camera, callback: timer 100ms, duration: 20 ms }}
+  - {{ process: lidar, callback: timer 100ms, duration: 5 ms }}
+"
+        );
+        let (_folder, path) = system(&text);
+        let (code, out, error) = run(&["verify", "--runs", "2", &path]);
+        assert_eq!(code, 0, "{error}");
+        let expected = format!(": {late} ms after its timer");
+        assert_eq!(out.matches(&expected).count(), 14, "{host}: {out}");
+    }
+}
+
+/// The measured durations of a run are those of another one, which is the same each time.
+#[test]
+#[ignore = "needs rclpy"]
+fn durations_are_measured_and_repeated() {
+    let text = format!(
+        "for: 2.05 s
+processes:
+  - {{ name: ear, command: python3 {0}/listener.py }}
+  - {{ name: lidar, command: python3 {0}/sensor.py lidar }}
+",
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/system")
+    );
+    let (folder, path) = system(&text);
+    let profile = folder.path().join("profile.yaml").display().to_string();
+    let (code, out, error) = run(&["run", "--echo", "lidar", "--profile", &profile, &path]);
+    let (_, _, unmeasured) = run(&["run", &path]);
+    assert_eq!((code, error), (0, unmeasured.clone()), "a look from outside changes nothing");
+    assert!(out.contains("[2.000050000 s lidar] /lidar {\"data\":20}"), "{out}");
+    let measured = std::fs::read_to_string(&profile).unwrap();
+    for callback in ["subscription /lidar", "timer 100ms"] {
+        assert!(measured.contains(callback), "{measured}");
+    }
+    std::fs::write(&path, format!("profile: profile.yaml\n{text}")).unwrap();
+    let (code, out, error) = run(&["verify", &path]);
+    assert_eq!(code, 0, "{error}");
+    assert_eq!(out.matches(" ms after its timer").count(), 3 * 20, "{out}");
+    assert_ne!(error.lines().last(), unmeasured.lines().last());
+}
+
 /// A program with nodes that another one starts is refused: it would be no process of the run.
 #[test]
 #[ignore = "needs rclpy"]

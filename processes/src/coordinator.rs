@@ -20,7 +20,7 @@ use crate::system::{Restart, System};
 use ringspin_executor::{Error, ErrorKind, Result};
 use ringspin_modes::Deviation;
 use ringspin_modes::random::mix;
-use ringspin_process_protocol::{Callback, Down, Entity, Gid, Kind, NEVER, Sample, Up};
+use ringspin_process_protocol::{Callback, Down, Entity, Gid, Kind, NEVER, Sample, Sockets, Up};
 use std::collections::BTreeSet;
 use std::process::ExitStatus;
 
@@ -221,6 +221,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             Some(Event::Frame(Down::Computed(_))) => {
                 format!("the end of a callback of {}", name(to))
             }
+            Some(Event::Frame(Down::Look)) => format!("a look of {} at its sockets", name(to)),
             Some(Event::Frame(_)) => format!("a change of the graph for {}", name(to)),
         })
     }
@@ -303,6 +304,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
                 let event = format_args!("receives {topic} {} of {from}", sample.number);
                 self.record.note(self.now, name, event);
             }
+            Down::Look => self.record.note(self.now, name, format_args!("looks at its sockets")),
             Down::Computed(_) => self.record.note(self.now, name, format_args!("has computed")),
             _ => self.record.note(self.now, name, format_args!("sees a change of the graph")),
         }
@@ -349,10 +351,10 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         let mut is_over = true;
         for frame in frames {
             match frame {
-                Up::Rest { deadline, switches, digest, .. } => {
+                Up::Rest { deadline, switches, digest, sockets, .. } => {
                     let event = format_args!("rests, {switches} switches, digest {digest:016x}");
                     self.record.note(self.now, &name, event);
-                    self.processes[number as usize].deadline = deadline;
+                    self.rests(number, deadline, sockets);
                     is_over = false;
                 }
                 frame => self.handle(number, &name, frame)?,
@@ -360,6 +362,27 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         }
         // After its last words the process ends.
         if is_over { self.hear(number) } else { Ok(None) }
+    }
+
+    /// A process rests. If it has used a socket, others that have some may be able to continue.
+    fn rests(&mut self, number: u32, deadline: Option<u64>, sockets: Sockets) {
+        let process = &mut self.processes[number as usize];
+        let is_first = sockets.has_any && !process.has_sockets;
+        (process.deadline, process.has_sockets) = (deadline, sockets.has_any);
+        if is_first {
+            self.send(self.now, number, number, Down::Look);
+        }
+        if sockets.were_used {
+            self.tell_users_of_sockets(number);
+        }
+    }
+
+    fn tell_users_of_sockets(&mut self, from: u32) {
+        for to in (0..self.processes.len() as u32).filter(|to| *to != from) {
+            if self.processes[to as usize].has_sockets {
+                self.send(self.now, from, to, Down::Look);
+            }
+        }
     }
 
     /// A process has this callback.
@@ -470,6 +493,9 @@ impl<'a, 'b> Coordinator<'a, 'b> {
 
     /// All of an ended process disappears.
     fn leave(&mut self, number: u32) {
+        if self.processes[number as usize].has_sockets {
+            self.tell_users_of_sockets(number);
+        }
         let name = self.processes[number as usize].name.clone();
         for gid in self.graph.of_process(number) {
             self.remove(number, &name, gid);

@@ -70,6 +70,8 @@ pub(crate) struct Process {
     socket: Option<UnixStream>,
     outputs: [Output; 2],
     pub(crate) deadline: Option<u64>,
+    /// Whether it has sockets, which others of the run may use.
+    pub(crate) has_sockets: bool,
 }
 
 /// One of the two outputs of a process.
@@ -149,7 +151,15 @@ impl Process {
         let outputs = [out.map_err(|error| failed(&error))?, err.map_err(|error| failed(&error))?];
         own.set_read_timeout(Some(shared.turn_max)).map_err(|error| failed(&error))?;
         let name = spec.name.clone();
-        Ok(Self { name, place, child, socket: Some(own), outputs, deadline: None })
+        Ok(Self {
+            name,
+            place,
+            child,
+            socket: Some(own),
+            outputs,
+            deadline: None,
+            has_sockets: false,
+        })
     }
 
     /// The operating system's number of it.

@@ -10,7 +10,7 @@ use ringspin_bag::{Bag, Player, Record, Topic};
 use ringspin_executor::{Durability, Error, ErrorKind, QoS, Reliability, Result};
 use ringspin_modes::quantity::Nanos;
 use ringspin_process_protocol::{
-    Down, Entity, Gid, Kind, NEVER, Place, Qos, Sample, Turn, Up, VARIABLE, receive,
+    Down, Entity, Gid, Kind, NEVER, Place, Qos, Sample, Sockets, Turn, Up, VARIABLE, receive,
 };
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -176,7 +176,8 @@ impl Output {
     /// Ends the turn, until the next one at the deadline or before; returns its time.
     fn rest(&mut self, now: u64, deadline: u64) -> Result<u64> {
         let deadline = Some(deadline);
-        self.say(&Up::Rest { now, deadline, switches: 0, digest: 0, has_output: false });
+        let sockets = Sockets::default();
+        self.say(&Up::Rest { now, deadline, switches: 0, digest: 0, has_output: false, sockets });
         let frames = receive::<Down>(&self.socket).map_err(|error| {
             Error::new(ErrorKind::InvalidState, format!("the run has ended: {error}"))
         })?;

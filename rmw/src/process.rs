@@ -6,9 +6,9 @@
 //! nothing here may wait for a lock of the program, and no function of a client library is called.
 
 use crate::bus;
-use ringspin_process_protocol::{Down, NEVER, Place, Up, VARIABLE, receive};
+use ringspin_process_protocol::{Down, NEVER, Place, Sockets, Up, VARIABLE, receive};
 use ringspin_simulated_threads::coordination::{self, Next, Rest};
-use std::os::fd::FromRawFd;
+use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::net::UnixStream;
 use std::sync::OnceLock;
 
@@ -54,25 +54,42 @@ extern "C" fn begin() {
     // SAFETY: asks for a signal at the death of the coordinator; takes numbers.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
     bus::with(|bus| (bus.process, bus.is_joined) = (place.process, true));
+    let network = peer(&socket);
     let _ = SOCKET.set(socket);
-    if coordination::join(coordinate, place.start, place.process) {
+    let at = coordination::Place { start: place.start, process: place.process, network };
+    if coordination::join(coordinate, at) {
         // SAFETY: a function of this library.
         unsafe { libc::atexit(end) };
     }
 }
 
+/// The process at the other end of the socket: the coordinator.
+fn peer(socket: &UnixStream) -> u32 {
+    let mut credentials = libc::ucred { pid: 0, uid: 0, gid: 0 };
+    let mut size = size_of::<libc::ucred>() as libc::socklen_t;
+    // SAFETY: a place of this size.
+    unsafe {
+        let place = (&raw mut credentials).cast();
+        let (level, name) = (libc::SOL_SOCKET, libc::SO_PEERCRED);
+        libc::getsockopt(socket.as_raw_fd(), level, name, place, &raw mut size);
+    }
+    credentials.pid as u32
+}
+
 /// Is called when all threads of the process wait; returns how the world continues.
 extern "C" fn coordinate(rest: Rest) -> Next {
-    let Rest { now, deadline, switches, digest } = rest;
+    let Rest { now, deadline, switches, digest, has_sockets, used_sockets } = rest;
     let has_output = [libc::STDOUT_FILENO, libc::STDERR_FILENO].into_iter().any(has_unread);
     if deadline != NEVER
         && !has_output
+        && !used_sockets
         && bus::with(|bus| bus.outbox.is_empty() && deadline < bus.until)
     {
         return Next { now: deadline, wakes: false };
     }
     let waits_for = Some(deadline).filter(|deadline| *deadline != NEVER);
-    say(&Up::Rest { now, deadline: waits_for, switches, digest, has_output });
+    let sockets = Sockets { has_any: has_sockets, were_used: used_sockets };
+    say(&Up::Rest { now, deadline: waits_for, switches, digest, has_output, sockets });
     let Some(frames) = SOCKET.get().and_then(|socket| receive::<Down>(socket).ok()) else {
         coordination::finish(); // the run has ended
     };

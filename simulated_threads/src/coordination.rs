@@ -6,7 +6,7 @@
 //! which the watchdog does not count. Threads that wait for other processes all wait for one
 //! event, and look whether it was for them.
 
-pub use crate::coordinator::{Next, Rest};
+pub use crate::coordinator::{Next, Place, Rest};
 
 use crate::copies::{Functions, OWN};
 use crate::wait::NEVER;
@@ -24,11 +24,10 @@ fn called() -> &'static Functions {
 }
 
 /// Has the world of the whole program ask `coordinator` whenever all of its threads wait. It begins
-/// at `start`, in nanoseconds since 1970, as the process of this number: each has its own numbers
-/// of threads. Called before `main`; if the world is made later, it begins so. False if there is a
-/// coordinator.
-pub fn join(coordinator: extern "C" fn(Rest) -> Next, start: u64, process: u32) -> bool {
-    (called().join)(coordinator, start, process)
+/// at this place. Called before `main`; if the world is made later, it begins so. False if there is
+/// a coordinator.
+pub fn join(coordinator: extern "C" fn(Rest) -> Next, place: Place) -> bool {
+    (called().join)(coordinator, place)
 }
 
 /// Whether this program is a process of a run.

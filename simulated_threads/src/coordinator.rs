@@ -16,6 +16,10 @@ pub struct Rest {
     pub switches: u64,
     /// A digest of which thread ran when.
     pub digest: u64,
+    /// Whether it has sockets of the loopback interface.
+    pub has_sockets: bool,
+    /// Whether one was used since the last rest.
+    pub used_sockets: bool,
 }
 
 /// How a world continues.
@@ -31,25 +35,42 @@ pub struct Next {
 /// Decides how the world continues.
 pub(crate) type Coordinator = extern "C" fn(Rest) -> Next;
 
-/// The coordinator, the time of the begin, and the number of the process.
-static COORDINATOR: OnceLock<(Coordinator, u64, u32)> = OnceLock::new();
+/// The coordinator, and the place of the process.
+static COORDINATOR: OnceLock<(Coordinator, Place)> = OnceLock::new();
+
+/// The place of a process in a run.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Place {
+    /// The time at which it begins, in nanoseconds since 1970.
+    pub start: u64,
+    /// Its number: each process has its own numbers of threads.
+    pub process: u32,
+    /// The number of the run, for names that only its processes have.
+    pub network: u32,
+}
 
 /// The function that ends the program at the end of its time.
 static FINISH: OnceLock<fn() -> !> = OnceLock::new();
 
 /// Sets the coordinator; false if there is one.
-pub(crate) fn set(coordinator: Coordinator, start: u64, process: u32) -> bool {
-    COORDINATOR.set((coordinator, start, process)).is_ok()
+pub(crate) fn set(coordinator: Coordinator, place: Place) -> bool {
+    COORDINATOR.set((coordinator, place)).is_ok()
 }
 
 /// The coordinator, if there is one.
 pub(crate) fn get() -> Option<Coordinator> {
-    COORDINATOR.get().map(|(coordinator, ..)| *coordinator)
+    COORDINATOR.get().map(|(coordinator, _)| *coordinator)
 }
 
-/// The time of the begin and the number of the process, if there is a coordinator.
-pub(crate) fn place() -> Option<(u64, u32)> {
-    COORDINATOR.get().map(|(_, start, process)| (*start, *process))
+/// The place of the process, if there is a coordinator.
+pub(crate) fn place() -> Option<Place> {
+    COORDINATOR.get().map(|(_, place)| *place)
+}
+
+/// The number of the run, if there is a coordinator.
+pub(crate) fn network() -> Option<u32> {
+    place().map(|place| place.network)
 }
 
 /// Sets the function that ends the program.

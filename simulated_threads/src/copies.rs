@@ -5,18 +5,18 @@
 //! copy finds it through one of them: `syscall` with a number that no kernel has answers with the
 //! functions of the copy to which it belongs.
 
-use crate::coordinator::{self, Coordinator};
+use crate::coordinator::{self, Coordinator, Place};
 use crate::current::current;
 use crate::wait::{NEVER, Wait, Woken};
 
 /// The number with which `syscall` answers with the [`Functions`]: "ring", and the version of
 /// their types.
-pub(crate) const NUMBER: i64 = -0x7269_6e67_0001;
+pub(crate) const NUMBER: i64 = -0x7269_6e67_0002;
 
 /// The functions of a copy of the crate. All times are in nanoseconds.
 #[repr(C)]
 pub(crate) struct Functions {
-    pub(crate) join: extern "C" fn(Coordinator, u64, u32) -> bool,
+    pub(crate) join: extern "C" fn(Coordinator, Place) -> bool,
     pub(crate) now: extern "C" fn() -> u64,
     pub(crate) wait: extern "C-unwind" fn(u64) -> bool,
     pub(crate) wake: extern "C" fn(),
@@ -26,8 +26,8 @@ pub(crate) struct Functions {
 /// The functions of this copy.
 pub(crate) static OWN: Functions = Functions { join, now, wait, wake, finish: coordinator::finish };
 
-extern "C" fn join(coordinator: Coordinator, start: u64, process: u32) -> bool {
-    let is_first = coordinator::set(coordinator, start, process);
+extern "C" fn join(coordinator: Coordinator, place: Place) -> bool {
+    let is_first = coordinator::set(coordinator, place);
     if is_first {
         begin();
     }
@@ -36,8 +36,8 @@ extern "C" fn join(coordinator: Coordinator, start: u64, process: u32) -> bool {
 
 /// Begins the world of the calling thread as the coordinator says, if there are both.
 pub(crate) fn begin() {
-    if let (Some((world, _)), Some((start, process))) = (current(), coordinator::place()) {
-        world.begin_as(start, process);
+    if let (Some((world, _)), Some(place)) = (current(), coordinator::place()) {
+        world.begin_as(place.start, place.process);
     }
 }
 

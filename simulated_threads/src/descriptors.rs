@@ -1,36 +1,123 @@
 //! Descriptors that threads wait for, and timers that are descriptors.
 //!
-//! Pipes, pairs of sockets, eventfds and timers that a world creates are *own* descriptors: the
-//! threads of the process are at their other ends, or a child process is. A blocking call on one of
-//! them is a wait in the world. The functions that read and write look an own descriptor up without
-//! the lock of the world, because a signal handler may call them on a thread that holds it.
+//! Pipes, sockets of the loopback interface, eventfds and timers that a world creates are *own*
+//! descriptors: the threads of the process are at their other ends, or another process that takes
+//! turns. A blocking call on one of them is a wait in the world. The functions that read and write
+//! look an own descriptor up without the lock of the world, because a signal handler may call them
+//! on a thread that holds it.
 
 use crate::os;
 use crate::wait::{NEVER, Nanos};
-use libc::{c_int, pollfd};
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use libc::{c_int, c_long, pollfd, sockaddr_un, socklen_t};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
-/// A bit for each own descriptor. Relaxed everywhere: the threads of a world take turns, which
+/// A bit for each descriptor. Relaxed everywhere: the threads of a world take turns, which
 /// synchronise.
-static OWN: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
+struct Bits([AtomicU64; 64]);
 
-/// The word and the bit of a descriptor; `None` of one that is too great.
-fn bit_of(descriptor: c_int) -> Option<(&'static AtomicU64, u64)> {
-    let number = usize::try_from(descriptor).ok()?;
-    Some((OWN.get(number / 64)?, 1 << (number % 64)))
+static OWN: Bits = Bits::new();
+/// Sockets of the loopback interface, and those of them for IPv6.
+static SOCKETS: Bits = Bits::new();
+static V6: Bits = Bits::new();
+
+/// Whether the process uses sockets of the loopback interface.
+#[derive(Clone, Copy)]
+enum Uses {
+    None,
+    Wanted,
+    Allowed,
+}
+
+static USES: AtomicU8 = AtomicU8::new(Uses::None as u8);
+
+/// Whether a socket of the loopback interface was used since the last rest of the process, so that
+/// another process may be able to continue.
+static TOUCHED: AtomicBool = AtomicBool::new(false);
+
+impl Bits {
+    const fn new() -> Self {
+        Self([const { AtomicU64::new(0) }; 64])
+    }
+
+    /// The word and the bit of a descriptor; `None` of one that is too great.
+    fn of(&self, descriptor: c_int) -> Option<(&AtomicU64, u64)> {
+        let number = usize::try_from(descriptor).ok()?;
+        Some((self.0.get(number / 64)?, 1 << (number % 64)))
+    }
+
+    fn set(&self, descriptor: c_int, value: bool) {
+        match self.of(descriptor) {
+            Some((word, bit)) if value => _ = word.fetch_or(bit, Ordering::Relaxed),
+            Some((word, bit)) => _ = word.fetch_and(!bit, Ordering::Relaxed),
+            None => {}
+        }
+    }
+
+    fn has(&self, descriptor: c_int) -> bool {
+        self.of(descriptor).is_some_and(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0)
+    }
 }
 
 /// A descriptor was created whose other end is in this process, or in a child.
 pub(crate) fn add_own(descriptor: c_int) {
-    if let Some((word, bit)) = bit_of(descriptor) {
-        word.fetch_or(bit, Ordering::Relaxed);
-    }
+    OWN.set(descriptor, true);
 }
 
 /// Whether a blocking call on the descriptor is a wait in the world.
 pub(crate) fn is_own(descriptor: c_int) -> bool {
-    bit_of(descriptor).is_some_and(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0)
+    OWN.has(descriptor)
+}
+
+/// The version of the protocol of a socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Family {
+    V4,
+    V6,
+}
+
+/// A socket of the loopback interface was created.
+pub(crate) fn add_socket(descriptor: c_int, family: Family) {
+    add_own(descriptor);
+    SOCKETS.set(descriptor, true);
+    V6.set(descriptor, family == Family::V6);
+}
+
+/// The family of a socket of the loopback interface; `None` of another descriptor.
+pub(crate) fn family(descriptor: c_int) -> Option<Family> {
+    let family = if V6.has(descriptor) { Family::V6 } else { Family::V4 };
+    SOCKETS.has(descriptor).then_some(family)
+}
+
+/// Something happened to a socket of the loopback interface, if the descriptor is one.
+pub(crate) fn touch(descriptor: c_int) {
+    if SOCKETS.has(descriptor) {
+        TOUCHED.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Whether the process may have sockets of the loopback interface: once the coordinator knows that
+/// it wants some, and has given it a turn.
+pub(crate) fn may_use_sockets() -> bool {
+    if USES.load(Ordering::Relaxed) == Uses::None as u8 {
+        USES.store(Uses::Wanted as u8, Ordering::Relaxed);
+        TOUCHED.store(true, Ordering::Relaxed);
+    }
+    USES.load(Ordering::Relaxed) == Uses::Allowed as u8
+}
+
+/// Whether the process uses sockets, and whether it used one since the last call: the coordinator
+/// is told.
+pub(crate) fn sockets() -> (bool, bool) {
+    let is_used = USES.load(Ordering::Relaxed) != Uses::None as u8;
+    (is_used, TOUCHED.swap(false, Ordering::Relaxed))
+}
+
+/// The coordinator has given the process a turn, and knew whether it uses sockets.
+pub(crate) fn allow_sockets(were_wanted: bool) {
+    if were_wanted {
+        USES.store(Uses::Allowed as u8, Ordering::Relaxed);
+    }
 }
 
 /// The descriptors of a world that threads wait for, and its timers.
@@ -39,6 +126,43 @@ pub(crate) struct Descriptors {
     /// By number of the thread that waits.
     awaited: BTreeMap<u64, Vec<pollfd>>,
     timers: Vec<Timer>,
+    /// The ports to which sockets for datagrams are connected.
+    peers: BTreeMap<c_int, u16>,
+    /// Datagrams for which the kernel has no room yet, oldest first.
+    unsent: VecDeque<Datagram>,
+    /// Sockets that the program has closed, and that have some.
+    closed: Vec<c_int>,
+}
+
+/// A datagram of a socket of the loopback interface.
+pub(crate) struct Datagram {
+    pub(crate) descriptor: c_int,
+    pub(crate) to: (sockaddr_un, socklen_t),
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// The longest datagram, as UDP has it.
+const DATAGRAM_MAX: usize = 65_507;
+
+/// How many bytes wait for a receiver at most, as in the kernel's queue of a socket; further
+/// datagrams are lost.
+const UNSENT_MAX: usize = 212_992;
+
+impl Datagram {
+    /// Sends it; a failure is the negative of its error.
+    fn send(&self) -> c_long {
+        let (to, size) = &self.to;
+        let bytes = (self.bytes.as_ptr() as c_long, self.bytes.len() as c_long);
+        let to = (&raw const *to as c_long, c_long::from(*size));
+        let arguments =
+            [self.descriptor.into(), bytes.0, bytes.1, libc::MSG_DONTWAIT.into(), to.0, to.1];
+        // SAFETY: so many bytes, and an address of this size.
+        unsafe { os::syscall(libc::SYS_sendto, arguments) }
+    }
+
+    fn has_way_of(&self, other: &Self) -> bool {
+        self.descriptor == other.descriptor && self.to.0.sun_path == other.to.0.sun_path
+    }
 }
 
 /// A timerfd, which is an eventfd here: both tell their reader a count.
@@ -69,6 +193,67 @@ impl Descriptors {
         self.awaited.get_mut(&thread).is_some_and(|descriptors| os::poll(descriptors) != 0)
     }
 
+    /// A socket for datagrams is connected to this port.
+    pub(crate) fn set_peer(&mut self, descriptor: c_int, port: u16) {
+        self.peers.insert(descriptor, port);
+    }
+
+    /// The port to which a socket for datagrams is connected.
+    pub(crate) fn peer(&self, descriptor: c_int) -> Option<u16> {
+        self.peers.get(&descriptor).copied()
+    }
+
+    /// Sends a datagram, or keeps it until there is room; with no receiver it is lost. A failure is
+    /// the negative of its error.
+    pub(crate) fn send(&mut self, datagram: Datagram) -> c_int {
+        if datagram.bytes.len() > DATAGRAM_MAX {
+            return -libc::EMSGSIZE;
+        }
+        let waits = self.unsent.iter().any(|earlier| earlier.has_way_of(&datagram));
+        let result = if waits { -c_long::from(libc::EAGAIN) } else { datagram.send() };
+        match -result as c_int {
+            libc::EAGAIN => {
+                let size: usize = self.unsent.iter().map(|datagram| datagram.bytes.len()).sum();
+                if size + datagram.bytes.len() <= UNSENT_MAX {
+                    self.unsent.push_back(datagram);
+                }
+                0
+            }
+            libc::ECONNREFUSED => 0,
+            error @ 1.. => -error,
+            _ => {
+                TOUCHED.store(true, Ordering::Relaxed);
+                0
+            }
+        }
+    }
+
+    /// Sends the kept datagrams for which there is room by now.
+    pub(crate) fn send_unsent(&mut self) {
+        for datagram in std::mem::take(&mut self.unsent) {
+            self.send(datagram);
+        }
+        let unsent = &self.unsent;
+        self.closed.retain(|descriptor| {
+            let is_used = unsent.iter().any(|datagram| datagram.descriptor == *descriptor);
+            if !is_used {
+                os::close(*descriptor);
+            }
+            is_used
+        });
+    }
+
+    /// Keeps a socket that the program closes until its datagrams are sent.
+    fn keep_unsent(&mut self, descriptor: c_int) {
+        let is_kept = |datagram: &&mut Datagram| datagram.descriptor == descriptor;
+        let mut kept = self.unsent.iter_mut().filter(is_kept).peekable();
+        if kept.peek().is_some() {
+            let duplicate = os::duplicate(descriptor);
+            kept.for_each(|datagram| datagram.descriptor = duplicate);
+            self.closed.push(duplicate);
+        }
+    }
+
     /// A timerfd was created.
     pub(crate) fn add_timer(&mut self, descriptor: c_int, is_real: bool) {
         let descriptors = vec![descriptor];
@@ -90,6 +275,12 @@ impl Descriptors {
         if is_own(descriptor) {
             add_own(duplicate);
         }
+        if let Some(family) = family(descriptor) {
+            add_socket(duplicate, family);
+        }
+        if let Some(port) = self.peer(descriptor) {
+            self.set_peer(duplicate, port);
+        }
         if let Some(timer) = self.timer(descriptor) {
             timer.descriptors.push(duplicate);
         }
@@ -97,9 +288,10 @@ impl Descriptors {
 
     /// A descriptor was closed.
     pub(crate) fn close(&mut self, descriptor: c_int) {
-        if let Some((word, bit)) = bit_of(descriptor) {
-            word.fetch_and(!bit, Ordering::Relaxed);
-        }
+        self.keep_unsent(descriptor);
+        touch(descriptor);
+        [&OWN, &SOCKETS, &V6].into_iter().for_each(|bits| bits.set(descriptor, false));
+        self.peers.remove(&descriptor);
         self.timers.iter_mut().for_each(|timer| timer.descriptors.retain(|own| *own != descriptor));
         self.timers.retain(|timer| !timer.descriptors.is_empty());
     }

@@ -14,6 +14,7 @@ mod locks;
 mod machine;
 mod pipes;
 mod signals;
+mod sockets;
 mod thread;
 mod traps;
 
@@ -106,6 +107,7 @@ pub(crate) fn not_called() -> Option<&'static str> {
         machine::DEFINITIONS,
         pipes::DEFINITIONS,
         signals::DEFINITIONS,
+        sockets::DEFINITIONS,
         thread::DEFINITIONS,
     ];
     first_other(all.into_iter().flatten())

@@ -102,6 +102,19 @@ pub(crate) fn poll(descriptors: &mut [pollfd]) -> c_int {
     unsafe { poll(descriptors.as_mut_ptr(), descriptors.len() as libc::nfds_t, 0) }
 }
 
+/// A duplicate of a descriptor, among numbers that programs seldom use.
+pub(crate) fn duplicate(descriptor: c_int) -> c_int {
+    let arguments = [descriptor.into(), libc::F_DUPFD_CLOEXEC.into(), 900, 0, 0, 0];
+    // SAFETY: takes numbers.
+    unsafe { syscall(libc::SYS_fcntl, arguments) as c_int }
+}
+
+/// Closes a descriptor.
+pub(crate) fn close(descriptor: c_int) {
+    // SAFETY: its owner gives it back.
+    unsafe { syscall(libc::SYS_close, [descriptor.into(), 0, 0, 0, 0, 0]) };
+}
+
 /// A file that threads of a world access while they hold its state, which libc's functions would
 /// ask for.
 pub(crate) struct Descriptor(c_int);

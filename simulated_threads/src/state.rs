@@ -393,6 +393,7 @@ impl State {
 
     /// Makes threads ready that wait for descriptors which are ready.
     fn poll(&mut self) {
+        self.descriptors.send_unsent();
         let waiting: Vec<_> = self.waiting_for(Wait::Descriptors).collect();
         for slot in waiting {
             let number = self.seat(slot).thread.number;

@@ -6,7 +6,7 @@
 
 use crate::choice::Chooser;
 use crate::coordinator::{self, Coordinator, Rest};
-use crate::descriptors::Descriptors;
+use crate::descriptors::{self, Descriptors};
 use crate::report::Stuck;
 use crate::settings::Settings;
 use crate::state::{FutexWait, State};
@@ -484,7 +484,9 @@ impl World {
         let (switches, digest) = (self.switches.get(), state.hash);
         drop(state);
         let running = self.running.swap(0, Ordering::Relaxed); // the watchdog looks at none
-        let next = coordinator(Rest { now, deadline, switches, digest });
+        let (has_sockets, used_sockets) = descriptors::sockets();
+        let next = coordinator(Rest { now, deadline, switches, digest, has_sockets, used_sockets });
+        descriptors::allow_sockets(has_sockets);
         self.running.store(running, Ordering::Relaxed);
         let mut state = self.state();
         self.advance(&mut state, next.now);

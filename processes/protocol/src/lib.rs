@@ -225,6 +225,15 @@ pub struct Sample {
     pub bytes: Vec<u8>,
 }
 
+/// The sockets of a process on the loopback interface, which processes of the run share.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sockets {
+    /// Whether it has some.
+    pub has_any: bool,
+    /// Whether one was used in the turn, so that another process may be able to continue.
+    pub were_used: bool,
+}
+
 /// From a process to the coordinator. Before a deadline that it passes alone, a process says
 /// nothing; everything that it says happens at the time of the next `Rest`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -282,6 +291,8 @@ pub enum Up {
         digest: u64,
         /// Whether the pipes of its output have something to read.
         has_output: bool,
+        /// Its sockets.
+        sockets: Sockets,
     },
     /// The process ends: the turn ends, and no other one follows.
     End {
@@ -322,6 +333,8 @@ pub enum Down {
     },
     /// The core has ended the [`Up::Compute`] of this number.
     Computed(u32),
+    /// Another process has used a socket: one of this process may be ready.
+    Look,
     /// The process continues: the turn ends.
     Go {
         /// The simulated time.

@@ -56,6 +56,33 @@ fn a_process_is_started_again_a_second_after_its_end() {
     assert_eq!(times, ["[0", "[1", "[2", "[3"], "{out}");
 }
 
+/// Streams and datagrams on the loopback interface, with threads and with an event loop.
+#[test]
+fn processes_talk_over_sockets() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/system/sockets.py");
+    let of = |role| format!("  - {{ name: {role}, command: python3 {script} {role} }}\n");
+    let roles = ["client", "server", "datagrams", "echo"].map(of).concat();
+    let (_folder, path) = system(&format!("for: 2 s\nprocesses:\n{roles}"));
+    let (code, out, error) = run(&["verify", "--runs", "5", &path]);
+    assert_eq!(code, 0, "{error}");
+    let first = &out[..out.len() / 5];
+    assert_eq!(out, first.repeat(5));
+    for line in [
+        "client] refused",
+        "server] accepted ('127.0.0.1', 32769) ('127.0.0.1', 5000)",
+        "client] ('127.0.0.1', 5000) AF_INET\n",
+        "client] b'HELLO 2' 0.08",
+        "client] timeout 0.18",
+        "client] [Errno 101] Network is unreachable",
+        "server] closed",
+        "echo] b'echo line\\n'",
+        "datagrams] True",
+    ] {
+        assert!(first.contains(line), "{line}: {first}");
+    }
+    assert!(error.contains("a socket to 192.0.2.7:80 was refused"), "{error}");
+}
+
 /// The processes of Python's `multiprocessing`, with locks in shared memory, and a script that does
 /// not end with its last program: a child runs in real time, and no time passes meanwhile.
 #[test]

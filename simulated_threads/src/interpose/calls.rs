@@ -3,7 +3,7 @@
 //!
 //! `errno` stays the program's, which does not expect a change of it by an instruction.
 
-use super::{clock, descriptors, errno, fail, files, futex, machine, pipes, signals};
+use super::{clock, descriptors, errno, fail, files, futex, machine, pipes, signals, sockets};
 use crate::{os, output};
 use libc::{c_int, c_long};
 use std::ptr;
@@ -36,9 +36,12 @@ fn to<T>(argument: c_long) -> *mut T {
 /// The caller keeps the rules of the system call.
 unsafe fn simulate(number: c_long, arguments: [c_long; 6]) -> Option<c_long> {
     // SAFETY: as before.
-    if let Some(result) = unsafe { transfer(number, arguments).or_else(|| time(number, arguments)) }
-    {
-        return Some(result);
+    let other = unsafe {
+        let other = transfer(number, arguments).or_else(|| time(number, arguments));
+        other.or_else(|| socket(number, arguments))
+    };
+    if other.is_some() {
+        return other;
     }
     let [a, b, c, d, e, f] = arguments;
     let (number_of, flags) = (a as c_int, b as c_int);
@@ -69,8 +72,6 @@ unsafe fn simulate(number: c_long, arguments: [c_long; 6]) -> Option<c_long> {
             libc::SYS_openat => files::openat(number_of, to(b), c as _, d as _),
             libc::SYS_close => descriptors::close(number_of),
             libc::SYS_flock => descriptors::flock(number_of, flags),
-            libc::SYS_socket => descriptors::socket(number_of, flags, c as _),
-            libc::SYS_socketpair => pipes::socketpair(number_of, flags, c as _, to(d)),
             libc::SYS_pipe => pipes::pipe(to(a)),
             libc::SYS_pipe2 => pipes::pipe2(to(a), flags),
             libc::SYS_dup => pipes::dup(number_of),
@@ -93,6 +94,33 @@ unsafe fn simulate(number: c_long, arguments: [c_long; 6]) -> Option<c_long> {
                      under simulated time: call libc, or run with RINGSPIN_THREADS=real"
                 ))
             }
+            _ => return None,
+        }
+    };
+    Some(result.into())
+}
+
+/// Creates, connects or asks a socket, if the system call does.
+///
+/// # Safety
+/// The caller keeps the rules of the system call.
+unsafe fn socket(number: c_long, [a, b, c, d, e, _]: [c_long; 6]) -> Option<c_long> {
+    let (number_of, flags) = (a as c_int, b as c_int);
+    // SAFETY: the arguments are those of the function.
+    let result = unsafe {
+        match number {
+            libc::SYS_socket => descriptors::socket(number_of, flags, c as _),
+            libc::SYS_socketpair => pipes::socketpair(number_of, flags, c as _, to(d)),
+            libc::SYS_bind => sockets::bind(number_of, to(b), c as _),
+            libc::SYS_listen => sockets::listen(number_of, flags),
+            libc::SYS_connect => sockets::connect(number_of, to(b), c as _),
+            libc::SYS_accept => sockets::accept(number_of, to(b), to(c)),
+            libc::SYS_accept4 => sockets::accept4(number_of, to(b), to(c), d as _),
+            libc::SYS_shutdown => sockets::shutdown(number_of, flags),
+            libc::SYS_getsockname => sockets::getsockname(number_of, to(b), to(c)),
+            libc::SYS_getpeername => sockets::getpeername(number_of, to(b), to(c)),
+            libc::SYS_setsockopt => sockets::setsockopt(number_of, flags, c as _, to(d), e as _),
+            libc::SYS_getsockopt => sockets::getsockopt(number_of, flags, c as _, to(d), to(e)),
             _ => return None,
         }
     };
@@ -138,7 +166,7 @@ unsafe fn transfer(number: c_long, [a, b, c, d, e, f]: [c_long; 6]) -> Option<c_
             libc::SYS_writev => pipes::writev(descriptor, to(b), c as _),
             libc::SYS_recvfrom => pipes::recvfrom(descriptor, to(b), count, d as _, to(e), to(f)),
             libc::SYS_recvmsg => pipes::recvmsg(descriptor, to(b), c as _),
-            libc::SYS_sendto if e == 0 => pipes::send(descriptor, to(b), count, d as _),
+            libc::SYS_sendto => sockets::sendto(descriptor, to(b), count, d as _, to(e), f as _),
             libc::SYS_sendmsg => pipes::sendmsg(descriptor, to(b), c as _),
             _ => return None,
         }

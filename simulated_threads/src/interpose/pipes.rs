@@ -1,12 +1,12 @@
-//! Pipes and pairs of sockets: creation, duplicates, reading and writing.
+//! Pipes and sockets: creation of pairs, duplicates, reading and writing.
 //!
 //! A blocking call on a descriptor with both ends in the process would keep the turn for ever. So
 //! the thread waits in the world until the descriptor is ready, and then calls libc, which returns
 //! at once: it reads what is there, and writes no more at a time than a ready descriptor takes.
 
 use super::descriptors::wait;
-use super::{clock, errno, fail, interpose};
-use crate::descriptors::{add_own, is_own};
+use super::{clock, errno, fail, interpose, sockets};
+use crate::descriptors::{add_own, family, is_own, touch};
 use crate::original::original;
 use crate::os;
 use crate::wait::{NEVER, Nanos, Slot, Woken};
@@ -26,7 +26,7 @@ fn waits(descriptor: c_int) -> bool {
 }
 
 /// An option of a socket; `None` of another descriptor.
-fn option<T>(descriptor: c_int, name: c_int, mut value: T) -> Option<T> {
+pub(super) fn option<T>(descriptor: c_int, name: c_int, mut value: T) -> Option<T> {
     let mut size = size_of::<T>() as socklen_t;
     // SAFETY: a place of this size for the option.
     let result = unsafe {
@@ -70,7 +70,7 @@ fn is_ready((world, me): (&World, Slot), descriptor: c_int, events: c_short) -> 
 }
 
 /// Whether a call that reads is to fail at its deadline.
-fn times_out(caller: (&World, Slot), descriptor: c_int, events: c_short) -> bool {
+pub(super) fn times_out(caller: (&World, Slot), descriptor: c_int, events: c_short) -> bool {
     waits(descriptor) && !is_ready(caller, descriptor, events)
 }
 
@@ -94,6 +94,7 @@ fn write_all(
             return result;
         }
         written += usize::try_from(result).unwrap_or(0);
+        touch(descriptor);
         if result <= 0 || written == count {
             return written as ssize_t;
         }
@@ -102,11 +103,28 @@ fn write_all(
 
 /// A call that does not wait has this result: if nothing was ready, the thread may try again in a
 /// loop, so that counts as a yield.
-fn tried((world, me): (&World, Slot), result: ssize_t) {
+fn tried((world, me): (&World, Slot), descriptor: c_int, result: ssize_t) {
+    if result >= 0 {
+        touch(descriptor);
+    }
     if result < 0 && errno() == libc::EAGAIN {
         world.pause(me);
         fail(libc::EAGAIN);
     }
+}
+
+/// Sends bytes of a socket for datagrams of the loopback interface to its peer; `None` for another
+/// descriptor.
+///
+/// # Safety
+/// So many bytes.
+unsafe fn datagram(
+    world: &World,
+    descriptor: c_int,
+    bytes: (*const c_void, size_t),
+) -> Option<ssize_t> {
+    // SAFETY: the caller's promise.
+    unsafe { sockets::send_bytes(world, descriptor, bytes, (std::ptr::null(), 0)) }
 }
 
 /// A descriptor was duplicated, unless that failed.
@@ -188,7 +206,7 @@ interpose! {
             return -1;
         }
     } after |world, me, result| {
-        tried((world, me), result);
+        tried((world, me), descriptor, result);
     }
 
     /// Reads into several places.
@@ -201,7 +219,7 @@ interpose! {
             return -1;
         }
     } after |world, me, result| {
-        tried((world, me), result);
+        tried((world, me), descriptor, result);
     }
 
     /// Reads, as a function compiled with `_FORTIFY_SOURCE` does.
@@ -215,7 +233,7 @@ interpose! {
             return -1;
         }
     } after |world, me, result| {
-        tried((world, me), result);
+        tried((world, me), descriptor, result);
     }
 
     /// Receives from a socket.
@@ -229,7 +247,7 @@ interpose! {
             return -1;
         }
     } after |world, me, result| {
-        tried((world, me), result);
+        tried((world, me), descriptor, result);
     }
 
     /// Receives from a socket.
@@ -244,8 +262,24 @@ interpose! {
         if flags & libc::MSG_DONTWAIT == 0 && times_out((world, me), descriptor, libc::POLLIN) {
             return -1;
         }
+        if !from.is_null() && family(descriptor).is_some() {
+            let mut part = iovec { iov_base: bytes, iov_len: count };
+            // SAFETY: a message of numbers and addresses.
+            let mut message: msghdr = unsafe { std::mem::zeroed() };
+            (message.msg_iov, message.msg_iovlen) = (&raw mut part, 1);
+            message.msg_name = from.cast();
+            // SAFETY: the caller passes the size of its place.
+            message.msg_namelen = unsafe { *size };
+            // SAFETY: the caller passes so many bytes, and a place for an address.
+            let result = unsafe { recvmsg(descriptor, &raw mut message, flags) };
+            if result >= 0 {
+                // SAFETY: as before.
+                unsafe { *size = message.msg_namelen };
+            }
+            return result;
+        }
     } after |world, me, result| {
-        tried((world, me), result);
+        tried((world, me), descriptor, result);
     }
 
     /// Receives from a socket.
@@ -257,8 +291,13 @@ interpose! {
         if flags & libc::MSG_DONTWAIT == 0 && times_out((world, me), descriptor, libc::POLLIN) {
             return -1;
         }
+        // SAFETY: the caller's promise.
+        if let Some(result) = unsafe { sockets::receive(descriptor, message, flags) } {
+            tried((world, me), descriptor, result);
+            return result;
+        }
     } after |world, me, result| {
-        tried((world, me), result);
+        tried((world, me), descriptor, result);
     }
 
     /// Writes.
@@ -267,6 +306,10 @@ interpose! {
         bytes: *const c_void,
         count: size_t,
     ) -> ssize_t = before |world, me| {
+        // SAFETY: the caller passes so many bytes.
+        if let Some(sent) = unsafe { datagram(world, descriptor, (bytes, count)) } {
+            return sent;
+        }
         if waits(descriptor) {
             let write = original!(write: fn(c_int, *const c_void, size_t) -> ssize_t);
             // SAFETY: the caller passes so many bytes, of which this is a part.
@@ -274,7 +317,7 @@ interpose! {
             return write_all((world, me), descriptor, count, part);
         }
     } after |world, me, result| {
-        tried((world, me), result);
+        tried((world, me), descriptor, result);
     }
 
     /// Writes from several places.
@@ -287,7 +330,7 @@ interpose! {
             return -1;
         }
     } after |world, me, result| {
-        tried((world, me), result);
+        tried((world, me), descriptor, result);
     }
 
     /// Sends to a socket.
@@ -297,6 +340,10 @@ interpose! {
         count: size_t,
         flags: c_int,
     ) -> ssize_t = before |world, me| {
+        // SAFETY: the caller passes so many bytes.
+        if let Some(sent) = unsafe { datagram(world, descriptor, (bytes, count)) } {
+            return sent;
+        }
         if flags & libc::MSG_DONTWAIT == 0 && waits(descriptor) {
             let send = original!(send: fn(c_int, *const c_void, size_t, c_int) -> ssize_t);
             // SAFETY: the caller passes so many bytes, of which this is a part.
@@ -304,7 +351,7 @@ interpose! {
             return write_all((world, me), descriptor, count, part);
         }
     } after |world, me, result| {
-        tried((world, me), result);
+        tried((world, me), descriptor, result);
     }
 
     /// Sends to a socket.
@@ -313,10 +360,15 @@ interpose! {
         message: *const msghdr,
         flags: c_int,
     ) -> ssize_t = before |world, me| {
+        // SAFETY: the caller's promise.
+        let sent = unsafe { sockets::send_message(world, descriptor, message) };
+        if let Some(sent) = sent {
+            return sent;
+        }
         if flags & libc::MSG_DONTWAIT == 0 && times_out((world, me), descriptor, libc::POLLOUT) {
             return -1;
         }
     } after |world, me, result| {
-        tried((world, me), result);
+        tried((world, me), descriptor, result);
     }
 }

@@ -8,6 +8,7 @@ use std::fs;
 use std::io::Read;
 use std::net::UdpSocket;
 use std::os::unix::ffi::OsStringExt;
+use std::os::unix::net::UnixDatagram;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -21,7 +22,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
     ("pipe", pipe),
     ("input", input),
     ("socket", socket),
-    ("sockets", || (0..3).for_each(|_| log(UdpSocket::bind("127.0.0.1:0").is_err()))),
+    ("sockets", || (0..3).for_each(|_| log(UnixDatagram::unbound().is_err()))),
     ("files", files),
     ("bound", || drop(UdpSocket::bind("127.0.0.1:0").unwrap())),
     ("child", child),
@@ -94,7 +95,7 @@ fn input() {
 }
 
 fn socket() {
-    on_thread(|| match UdpSocket::bind("127.0.0.1:0") {
+    on_thread(|| match UnixDatagram::unbound() {
         Ok(socket) => log(socket.recv(&mut [0]).unwrap()),
         Err(error) => log(error),
     });

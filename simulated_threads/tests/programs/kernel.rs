@@ -5,6 +5,7 @@ use crate::{MILLI, Program, log};
 use libc::{c_int, c_void, cpu_set_t, itimerspec, itimerval, pthread_key_t, timespec};
 use std::cell::RefCell;
 use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream, UdpSocket};
 use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::os::unix::thread::JoinHandleExt;
 use std::ptr;
@@ -24,6 +25,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
     ("epoll", epoll),
     ("pipes", pipes),
     ("pairs", pairs),
+    ("loopback", loopback),
     ("duplicates", duplicates),
     ("counter", counter),
     ("interrupted", interrupted),
@@ -331,6 +333,53 @@ fn pairs() {
     let sender = thread::spawn(move || (0..3).for_each(|n| drop(one.send(&vec![0; 9000 + n]))));
     (0..3).for_each(|_| log(two.recv(&mut back).unwrap()));
     sender.join().unwrap();
+}
+
+/// Streams and datagrams on the loopback interface, of which no other program has a part.
+fn loopback() {
+    let listener = TcpListener::bind("[::1]:0").unwrap();
+    let at = listener.local_addr().unwrap();
+    log(at);
+    let server = thread::spawn(move || {
+        let (mut stream, peer) = listener.accept().unwrap();
+        log(peer);
+        stream.set_nodelay(true).unwrap();
+        let mut bytes = [0; 70_000];
+        while let Ok(read @ 1..) = stream.read(&mut bytes) {
+            thread::sleep(MILLI);
+            stream.write_all(&bytes[..read]).unwrap();
+        }
+    });
+    log(TcpStream::connect("[::1]:1").unwrap_err());
+    let mut stream = TcpStream::connect(at).unwrap();
+    log(stream.peer_addr().unwrap());
+    let mut writer = stream.try_clone().unwrap();
+    let writer = thread::spawn(move || writer.write_all(&[1; 300_000]).unwrap());
+    let mut back = vec![0; 300_000];
+    stream.read_exact(&mut back).unwrap();
+    log(back.iter().map(|byte| u32::from(*byte)).sum::<u32>());
+    writer.join().unwrap();
+    stream.shutdown(Shutdown::Write).unwrap();
+    server.join().unwrap();
+    log(stream.read(&mut back).unwrap());
+
+    let [one, two] = [(); 2].map(|()| UdpSocket::bind("127.0.0.1:0").unwrap());
+    let to = two.local_addr().unwrap();
+    // More than a queue of the kernel has room for, and none for the one that is too large.
+    let sender = thread::spawn(move || {
+        (0..100).for_each(|n| assert_eq!(one.send_to(&[n; 2], to).unwrap(), 2));
+        log(one.send_to(&vec![0; 65_508], to).is_err());
+    });
+    let sum: u32 = (0..100)
+        .map(|_| {
+            let (count, _) = two.recv_from(&mut back).unwrap();
+            u32::from(back[0]) * count as u32
+        })
+        .sum();
+    log(sum);
+    sender.join().unwrap();
+    two.set_nonblocking(true).unwrap();
+    log(two.recv(&mut back).unwrap_err().kind());
 }
 
 /// A timer and an eventfd by duplicates of their descriptors.

@@ -190,8 +190,8 @@ impl Process {
         shared: &Shared,
         lines: &mut Vec<(usize, Vec<u8>)>,
     ) -> std::result::Result<Vec<Up>, Gone> {
-        let begun = Instant::now();
-        while !self.look(lines) {
+        let (begun, mut is_told) = (Instant::now(), false);
+        while !self.look(lines, &mut is_told) {
             if (shared.is_stopped)() {
                 return Err(Gone::Stopped);
             }
@@ -216,8 +216,10 @@ impl Process {
         }
     }
 
-    /// Reads its output, and waits for a moment for its socket; true if that is ready.
-    fn look(&mut self, lines: &mut Vec<(usize, Vec<u8>)>) -> bool {
+    /// Reads its output, and waits for a moment for its socket; true if that is ready. The process
+    /// is told once a turn, before: it would take a pipe that was read for one without output, and
+    /// let time pass alone.
+    fn look(&mut self, lines: &mut Vec<(usize, Vec<u8>)>, is_told: &mut bool) -> bool {
         let Some(socket) = &self.socket else { return true };
         let of = |pipe| PollFd::new(pipe, PollFlags::POLLIN);
         let [out, err] = &self.outputs;
@@ -227,6 +229,10 @@ impl Process {
         }
         let _ = poll(&mut all, PollTimeout::from(LOOK));
         let ready = all.map(|one| one.any().unwrap_or(false));
+        if (ready[1] || ready[2]) && !*is_told {
+            self.tell([Down::Reading]);
+            *is_told = true;
+        }
         for (n, output) in self.outputs.iter_mut().enumerate().filter(|(n, _)| ready[n + 1]) {
             if !output.read(n, lines) {
                 std::thread::sleep(Duration::from_millis(1)); // a closed pipe is always ready

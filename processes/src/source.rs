@@ -178,14 +178,14 @@ impl Output {
         let deadline = Some(deadline);
         let sockets = Sockets::default();
         self.say(&Up::Rest { now, deadline, switches: 0, digest: 0, has_output: false, sockets });
-        let frames = receive::<Down>(&self.socket).map_err(|error| {
-            Error::new(ErrorKind::InvalidState, format!("the run has ended: {error}"))
-        })?;
-        let go = frames.iter().find_map(|frame| match frame {
-            Down::Go { now, .. } => Some(*now),
-            _ => None,
-        });
-        Ok(go.unwrap_or(now))
+        loop {
+            let frames = receive(&self.socket).map_err(|error| {
+                Error::new(ErrorKind::InvalidState, format!("the run has ended: {error}"))
+            })?;
+            if let Some(Down::Go { now, .. }) = frames.last() {
+                return Ok(*now);
+            }
+        }
     }
 
     fn say(&mut self, last: &Up) {

@@ -530,7 +530,7 @@ impl Bus {
             Down::Computed(number) => {
                 self.computing.remove(&number);
             }
-            Down::Look => {} // the world looks at all descriptors
+            Down::Look | Down::Reading => {} // the world looks at all descriptors
             Down::Go { until, .. } => self.until = until,
         }
     }

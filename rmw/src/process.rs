@@ -79,7 +79,9 @@ fn peer(socket: &UnixStream) -> u32 {
 /// Is called when all threads of the process wait; returns how the world continues.
 extern "C" fn coordinate(rest: Rest) -> Next {
     let Rest { now, deadline, switches, digest, has_sockets, used_sockets } = rest;
-    let has_output = [libc::STDOUT_FILENO, libc::STDERR_FILENO].into_iter().any(has_unread);
+    let socket = SOCKET.get().map_or(-1, AsRawFd::as_raw_fd);
+    // Output is in the pipe, or the coordinator has told that it reads it.
+    let has_output = [libc::STDOUT_FILENO, libc::STDERR_FILENO, socket].into_iter().any(has_unread);
     if deadline != NEVER
         && !has_output
         && !used_sockets
@@ -90,9 +92,13 @@ extern "C" fn coordinate(rest: Rest) -> Next {
     let waits_for = Some(deadline).filter(|deadline| *deadline != NEVER);
     let sockets = Sockets { has_any: has_sockets, were_used: used_sockets };
     say(&Up::Rest { now, deadline: waits_for, switches, digest, has_output, sockets });
-    let Some(frames) = SOCKET.get().and_then(|socket| receive::<Down>(socket).ok()) else {
-        coordination::finish(); // the run has ended
-    };
+    let mut frames: Vec<Down> = Vec::new();
+    while !matches!(frames.last(), Some(Down::Go { .. })) {
+        let heard = SOCKET.get().and_then(|socket| receive(socket).ok());
+        let Some(heard) = heard else { coordination::finish() }; // the run has ended
+        frames = heard;
+    }
+    frames.retain(|frame| *frame != Down::Reading);
     let wakes = frames.len() > 1;
     Next { now: bus::with(|bus| bus.hear_turn(frames, now, deadline)), wakes }
 }
@@ -109,7 +115,7 @@ fn say(last: &Up) {
     let _ = SOCKET.get().map(|socket| turn.send(socket));
 }
 
-/// Whether the reader of a pipe has not read all of it.
+/// Whether a pipe or socket has something that was not read.
 fn has_unread(pipe: i32) -> bool {
     let mut count = 0;
     // SAFETY: a place for the number.

@@ -335,6 +335,8 @@ pub enum Down {
     Computed(u32),
     /// Another process has used a socket: one of this process may be ready.
     Look,
+    /// Output of the process is read before its turn ends: comes alone, and ends no turn.
+    Reading,
     /// The process continues: the turn ends.
     Go {
         /// The simulated time.
@@ -395,43 +397,50 @@ pub enum ReadError {
     Rubbish(String),
 }
 
-/// Reads a turn.
+/// Reads a turn; with the frames of the next one if that has come already.
 ///
 /// # Errors
 /// [`ReadError`].
 pub fn receive<T: DeserializeOwned>(mut stream: impl Read) -> Result<Vec<T>, ReadError> {
-    let mut first = [0; 4096];
-    let mut count = 0;
-    // Most turns come in one piece, and none follows before this one is answered.
-    while count < LENGTH_BYTES {
-        count += match stream.read(&mut first[count..]) {
+    // Most turns come in one piece.
+    let mut bytes = vec![0; 4096];
+    let count = loop {
+        match stream.read(&mut bytes) {
             Ok(0) => return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
-            Ok(count) => count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
+            Ok(count) => break count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error.into()),
-        };
-    }
-    let (length, begin) = first[..count].split_first_chunk().expect("it was read");
-    let length = u64::from_le_bytes(*length);
-    let left = length.checked_sub(begin.len() as u64).filter(|_| length <= TURN_MAX);
-    let Some(left) = left else {
-        return Err(ReadError::Rubbish(format!("a length of {length} bytes")));
+        }
     };
-    let mut bytes = begin.to_vec();
-    if left > 0 {
-        stream.take(left).read_to_end(&mut bytes)?;
-    }
-    if bytes.len() as u64 != length {
-        return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
-    }
-    let (mut frames, mut rest) = (Vec::new(), &bytes[..]);
-    while !rest.is_empty() {
-        let (frame, next) = postcard::take_from_bytes(rest)
-            .map_err(|error| ReadError::Rubbish(format!("frame {}: {error}", frames.len())))?;
-        frames.push(frame);
-        rest = next;
+    bytes.truncate(count);
+    let (mut frames, mut at) = (Vec::new(), 0);
+    while at < bytes.len() {
+        read_up_to(at + LENGTH_BYTES, &mut bytes, &mut stream)?;
+        let length = u64::from_le_bytes(std::array::from_fn(|n| bytes[at + n]));
+        if length > TURN_MAX {
+            return Err(ReadError::Rubbish(format!("a length of {length} bytes")));
+        }
+        let begin = at + LENGTH_BYTES;
+        at = begin + length as usize;
+        read_up_to(at, &mut bytes, &mut stream)?;
+        let mut rest = &bytes[begin..at];
+        while !rest.is_empty() {
+            let (frame, next) = postcard::take_from_bytes(rest)
+                .map_err(|error| ReadError::Rubbish(format!("frame {}: {error}", frames.len())))?;
+            frames.push(frame);
+            rest = next;
+        }
     }
     Ok(frames)
+}
+
+/// Reads until there are so many bytes.
+fn read_up_to(count: usize, bytes: &mut Vec<u8>, stream: impl Read) -> io::Result<()> {
+    let missing = count.saturating_sub(bytes.len()) as u64;
+    match stream.take(missing).read_to_end(bytes)? as u64 == missing {
+        true => Ok(()),
+        false => Err(io::ErrorKind::UnexpectedEof.into()),
+    }
 }
 
 #[cfg(test)]
@@ -456,6 +465,8 @@ mod tests {
         turn.push(&Up::Publish(large.clone()));
         turn.send(&mut many).unwrap();
         assert_eq!(receive::<Up>(&many[..]).unwrap(), [Up::Publish(large)]);
+        let two = [&bytes[..], &bytes[..]].concat();
+        assert_eq!(receive::<Down>(&two[..]).unwrap(), [&frames[..], &frames[..]].concat());
         assert!(matches!(receive::<Down>(&[255; 99][..]), Err(ReadError::Rubbish(_))));
         bytes[8] = 99;
         let error = receive::<Down>(&bytes[..]).unwrap_err().to_string();

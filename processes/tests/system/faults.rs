@@ -31,6 +31,18 @@ fn output_has_the_time_and_the_name_of_its_process() {
     assert!(error.contains(" err] two"), "{error}");
 }
 
+/// Also if the program computes for longer than its output needs to be read, before it sleeps.
+#[test]
+fn lines_have_the_time_at_which_they_were_printed() {
+    let computes = "import time\nfor n in range(3):\n print(n)\n sum(range(2_000_000))\n \
+                    time.sleep(1)";
+    let (code, out, error) = run(&["run", "--", "python3", "-c", computes]);
+    assert_eq!(code, 0, "{error}");
+    let lines: Vec<_> = out.lines().collect();
+    let expected = [0, 1, 2].map(|n| format!("[{n}.000000000 s python3] {n}"));
+    assert_eq!(lines, expected, "{error}");
+}
+
 #[test]
 fn a_failed_process_is_named_and_decides_the_exit_code() {
     let (code, _, error) = run(&["run", "--for", "2 s", "--", "false", "--", "sleep", "1"]);

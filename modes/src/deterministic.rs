@@ -46,7 +46,8 @@ pub use virtual_cores::InstantLog;
 use crate::chains::Follower;
 use crate::error::catch_part;
 pub use crate::schedule::{
-    DelayPerturbation, Deviation, InstantEvent, Loss, Postponement, Schedule, ScheduleEntry,
+    DelayPerturbation, Deviation, InstantEvent, Loss, Postponement, ProcessFault, Schedule,
+    ScheduleEntry,
 };
 use contention::RunningCall;
 use cycle::Instant;

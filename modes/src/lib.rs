@@ -61,7 +61,8 @@ pub use configuration::{SimulationReader, no_simulation_files};
 pub use deterministic::threads;
 pub use deterministic::{
     Candidate, Contention, Cores, DelayPerturbation, Deviation, InstantEvent, Jitter, Loss,
-    Postponement, RunDigest, Schedule, ScheduleEntry, Simulation, TieBreaker, TiePolicy,
+    Postponement, ProcessFault, RunDigest, Schedule, ScheduleEntry, Simulation, TieBreaker,
+    TiePolicy,
 };
 pub use edges::{GraphEdge, graph_edges};
 pub use error::catch_part;

@@ -102,6 +102,37 @@ impl Postponement {
     }
 }
 
+/// A fault in a system of several processes. A process has the number of its place in the system;
+/// each start of it again adds the number of processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ProcessFault {
+    /// A process is killed.
+    Kill {
+        /// The process.
+        process: u32,
+        /// The number of the turn that it does not get; turn 0 is its start.
+        turn: u64,
+        /// The time until it is started again, in nanoseconds; `None` for the policy of the system.
+        restart_ns: Option<u64>,
+    },
+    /// A process starts later.
+    Late {
+        /// The process.
+        process: u32,
+        /// How much later, in nanoseconds.
+        delay_ns: u64,
+    },
+    /// Two processes do not get each other's messages for a while.
+    Partition {
+        /// The beginning.
+        since: Time,
+        /// The two processes.
+        processes: [u32; 2],
+        /// How long, in nanoseconds.
+        duration_ns: u64,
+    },
+}
+
 /// All deviations of a run from the default order, from the delays of its links, and from the seed
 /// of its job.
 ///
@@ -110,6 +141,11 @@ impl Postponement {
 /// (0) of callback 4 was taken after the third (2) of callback 5; message 12 of source 7 reached
 /// callback 3 by 250 nanoseconds later. `l7.12>3` is the loss of that message. `h2.5:0>1` is the
 /// same as `t2.5:0>1`, for threads of the application.
+///
+/// In a system of processes, `l0.12>3` is the loss of the message with index 12 of those from
+/// process 0 to process 3, `k2.17` kills process 2 before its turn 17, `k2.17+1` also starts it
+/// again 1 s later, `d1+0.5` starts process 1 half a second late, and `c3:0>2+0.5` is a partition
+/// of the processes 0 and 2, from 3 s on for half a second.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
     /// Replaces the [seed](crate::Simulation::seed) of everything random.
@@ -125,6 +161,8 @@ pub struct Schedule {
     /// Choices of the next thread of the application, where [threads](crate::threads) share
     /// simulated time; in order of time.
     pub threads: Vec<Deviation>,
+    /// Ordered by kind and process.
+    pub faults: Vec<ProcessFault>,
 }
 
 /// An entry of a [`Schedule`].
@@ -142,6 +180,8 @@ pub enum ScheduleEntry {
     Loss(Loss),
     /// A choice of another thread.
     Thread(Deviation),
+    /// A fault of a process.
+    Fault(ProcessFault),
 }
 
 impl Schedule {
@@ -154,8 +194,9 @@ impl Schedule {
         let losses = self.losses.iter().copied().map(Loss);
         let threads = self.threads.iter().copied().map(Thread);
         let seed = self.seed.into_iter().map(Seed);
+        let faults = self.faults.iter().copied().map(Fault);
         let messages = perturbations.chain(losses);
-        seed.chain(deviations).chain(postponements).chain(messages).chain(threads)
+        seed.chain(deviations).chain(postponements).chain(messages).chain(threads).chain(faults)
     }
 
     /// The number of entries of all kinds.
@@ -178,7 +219,7 @@ impl Schedule {
     }
 
     /// The entries that `applied` lacks. A seed is always applied.
-    pub(crate) fn without(&self, applied: &Self) -> Self {
+    pub fn without(&self, applied: &Self) -> Self {
         let applied: BTreeSet<_> = applied.entries().collect();
         let is_lacking = |entry: &ScheduleEntry| {
             !matches!(entry, ScheduleEntry::Seed(_)) && !applied.contains(entry)
@@ -191,9 +232,10 @@ impl Schedule {
         let is_past = |entry: &ScheduleEntry| match entry {
             ScheduleEntry::Deviation(of) | ScheduleEntry::Thread(of) => of.time <= now,
             ScheduleEntry::Postponement(of) => of.time <= now,
-            ScheduleEntry::Seed(_) | ScheduleEntry::Perturbation(_) | ScheduleEntry::Loss(_) => {
-                false
-            }
+            ScheduleEntry::Seed(_)
+            | ScheduleEntry::Perturbation(_)
+            | ScheduleEntry::Loss(_)
+            | ScheduleEntry::Fault(_) => false,
         };
         self.entries().filter(is_past).collect()
     }
@@ -211,6 +253,7 @@ impl FromIterator<ScheduleEntry> for Schedule {
                 ScheduleEntry::Perturbation(of) => schedule.perturbations.push(of),
                 ScheduleEntry::Loss(of) => schedule.losses.push(of),
                 ScheduleEntry::Thread(of) => schedule.threads.push(of),
+                ScheduleEntry::Fault(of) => schedule.faults.push(of),
             }
         }
         schedule.deviations.sort_unstable();
@@ -218,6 +261,7 @@ impl FromIterator<ScheduleEntry> for Schedule {
         schedule.perturbations.sort_unstable();
         schedule.losses.sort_unstable();
         schedule.threads.sort_unstable();
+        schedule.faults.sort_unstable();
         schedule
     }
 }
@@ -305,6 +349,24 @@ impl fmt::Display for ScheduleEntry {
             Self::Loss(Loss { event: EventId { source, sequence }, callback }) => {
                 write!(f, "l{}.{sequence}>{}", source.0, callback.0)
             }
+            Self::Fault(fault) => write!(f, "{fault}"),
+        }
+    }
+}
+
+impl fmt::Display for ProcessFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let for_seconds = |nanos| seconds(Time::from_nanos(nanos));
+        match *self {
+            Self::Kill { process, turn, restart_ns } => {
+                write!(f, "k{process}.{turn}")?;
+                restart_ns.map_or(Ok(()), |nanos| write!(f, "+{}", for_seconds(nanos)))
+            }
+            Self::Late { process, delay_ns } => write!(f, "d{process}+{}", for_seconds(delay_ns)),
+            Self::Partition { since, processes: [one, other], duration_ns } => {
+                let (since, duration) = (seconds(since), for_seconds(duration_ns));
+                write!(f, "c{since}:{one}>{other}+{duration}")
+            }
         }
     }
 }
@@ -341,6 +403,9 @@ fn entry(item: &str) -> Option<ScheduleEntry> {
         "p" => ScheduleEntry::Postponement(postponement(rest)?),
         "m" => ScheduleEntry::Perturbation(perturbation(rest)?),
         "l" => ScheduleEntry::Loss(loss(rest)?),
+        "k" => ScheduleEntry::Fault(kill(rest)?),
+        "d" => ScheduleEntry::Fault(late(rest)?),
+        "c" => ScheduleEntry::Fault(partition(rest)?),
         _ => return None,
     })
 }
@@ -349,8 +414,10 @@ fn invalid(item: &str) -> Error {
     let text = format!(
         "`{item}` is not a deviation: write `s<seed>`, `t<seconds>:<choice>><taken>`, \
          `h<seconds>:<choice>><taken>`, `p<seconds>:<callback>.<number>><callback>.<number>`, \
-         `m<source>.<sequence>><callback>+<nanoseconds>` or `l<source>.<sequence>><callback>`, \
-         separated by commas, as it was printed"
+         `m<source>.<sequence>><callback>+<nanoseconds>` or `l<source>.<sequence>><callback>`, or \
+         of processes `k<process>.<turn>`, `k<process>.<turn>+<seconds>`, \
+         `d<process>+<seconds>` or `c<seconds>:<process>><process>+<seconds>`, separated by \
+         commas, as it was printed"
     );
     Error::new(ErrorKind::Parse, text)
 }
@@ -392,6 +459,33 @@ fn loss(text: &str) -> Option<Loss> {
     Some(Loss { event, callback: CallbackId(callback.parse().ok()?) })
 }
 
+fn nanos(text: &str) -> Option<u64> {
+    Some(time(text)?.as_nanos())
+}
+
+fn kill(text: &str) -> Option<ProcessFault> {
+    let (turn, restart) = match text.split_once('+') {
+        Some((turn, restart)) => (turn, Some(nanos(restart)?)),
+        None => (text, None),
+    };
+    let (process, turn) = turn.split_once('.')?;
+    let (process, turn) = (process.parse().ok()?, turn.parse().ok()?);
+    Some(ProcessFault::Kill { process, turn, restart_ns: restart })
+}
+
+fn late(text: &str) -> Option<ProcessFault> {
+    let (process, delay) = text.split_once('+')?;
+    Some(ProcessFault::Late { process: process.parse().ok()?, delay_ns: nanos(delay)? })
+}
+
+fn partition(text: &str) -> Option<ProcessFault> {
+    let (since, rest) = text.split_once(':')?;
+    let (processes, duration) = rest.split_once('+')?;
+    let (one, other) = processes.split_once('>')?;
+    let processes = [one.parse().ok()?, other.parse().ok()?];
+    Some(ProcessFault::Partition { since: time(since)?, processes, duration_ns: nanos(duration)? })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -406,6 +500,7 @@ mod tests {
             perturbations in prop::collection::vec(any::<(u32, u64, u32, u64)>(), 0..5),
             losses in prop::collection::vec(any::<(u32, u64, u32)>(), 0..5),
             threads in prop::collection::vec(any::<(u64, u32, u32)>(), 0..5),
+            faults in prop::collection::vec(any::<(u8, u64, [u32; 2], u64)>(), 0..5),
         ) {
             let deviation = |(ns, choice, taken)| {
                 Deviation { time: Time::from_nanos(ns), choice, taken }
@@ -425,6 +520,19 @@ mod tests {
                 held: turn(a, n),
                 until: turn(b, m),
             };
+            let fault = |(kind, at, processes, nanos): (u8, u64, [u32; 2], u64)| match kind % 3 {
+                0 => ProcessFault::Kill {
+                    process: processes[0],
+                    turn: at,
+                    restart_ns: (nanos % 2 == 0).then_some(nanos),
+                },
+                1 => ProcessFault::Late { process: processes[0], delay_ns: nanos },
+                _ => ProcessFault::Partition {
+                    since: Time::from_nanos(at),
+                    processes,
+                    duration_ns: nanos,
+                },
+            };
             let schedule = Schedule {
                 seed,
                 deviations: deviations.into_iter().map(deviation).collect(),
@@ -432,6 +540,7 @@ mod tests {
                 perturbations: perturbations.into_iter().map(perturbation).collect(),
                 losses: losses.into_iter().map(loss).collect(),
                 threads: threads.into_iter().map(deviation).collect(),
+                faults: faults.into_iter().map(fault).collect(),
             };
             let schedule: Schedule = schedule.entries().collect();
             prop_assert_eq!(schedule.to_string().parse::<Schedule>(), Ok(schedule));
@@ -446,7 +555,12 @@ mod tests {
         let schedule: Schedule = "p3:4.0>5.2,s9".parse().unwrap();
         assert_eq!((schedule.len(), schedule.seed), (2, Some(9)));
         assert_eq!(schedule.to_string(), "s9,p3:4.0>5.2");
+        let faults = "l0.12>3,k2.17,k2.17+1,d1+0.5,c3:0>2+0.5";
+        assert_eq!(faults.parse::<Schedule>().unwrap().to_string(), faults);
         for wrong in [
+            "k2",
+            "d1",
+            "c3:0+1",
             "t2.5",
             "x",
             "s",

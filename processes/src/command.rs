@@ -1,8 +1,10 @@
 //! The commands `run`, `verify` and `explore` for systems of processes.
 
+use crate::explore::Search;
+use crate::faults::Choice;
 use crate::source::Source;
 use crate::system::PLAY;
-use crate::{End, Observer, Options, Report, System, explore, run};
+use crate::{End, Observer, Options, Report, System, run};
 use clap::{Args, Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use ringspin_executor::{Error, ErrorKind, Result, Time};
@@ -73,13 +75,20 @@ enum Command {
     },
     #[command(name = PLAY, hide = true)]
     Source(Source),
-    /// Run a system in many orders of simultaneous events, until a process fails.
+    /// Run a system in many orders of simultaneous events, and with faults, until a process fails.
     Explore {
         #[command(flatten)]
         common: Common,
         /// The seeds.
         #[arg(long, value_name = "FROM..TO", default_value = "0..100", value_parser = seeds)]
         seeds: Range<u64>,
+        /// The faults that runs get: `kill`, `restart`, `late`, `partition`, `loss`, or one of them
+        /// for a process, as in `restart:server`.
+        #[arg(long, value_name = "FAULT,..", value_delimiter = ',')]
+        faults: Vec<Choice>,
+        /// The most faults in a run.
+        #[arg(long, value_name = "NUMBER", default_value_t = 3)]
+        faults_max: u64,
     },
 }
 
@@ -263,7 +272,9 @@ impl Command {
             }
             Self::Source(source) => source.play().map(|()| 0),
             Self::Verify { common, runs, ties } => verify(common, *runs, &ties.policy()),
-            Self::Explore { common, seeds } => explore(common, seeds.clone()),
+            Self::Explore { common, seeds, faults, faults_max } => {
+                explore(common, seeds.clone(), faults, *faults_max)
+            }
         }
     }
 }
@@ -319,14 +330,21 @@ fn first_difference(left: &Path, right: &Path) -> Option<String> {
     }
 }
 
-fn explore(common: &Common, seeds: Range<u64>) -> Result<u8> {
+fn explore(common: &Common, seeds: Range<u64>, faults: &[Choice], faults_max: u64) -> Result<u8> {
     let system = common.system()?;
+    let named = faults.iter().filter_map(|choice| choice.process.as_deref());
+    if let Some(name) = named.into_iter().find(|name| system.place(name).is_none()) {
+        let text = format!("`--faults` names `{name}`, which is no process of the system");
+        return Err(Error::new(ErrorKind::InvalidArgument, text));
+    }
     let progress = |done: &str| {
         if std::io::stderr().is_terminal() {
             eprint!("\r{done}\x1b[K\r");
         }
     };
-    let Some(found) = explore::explore(&system, seeds.clone(), is_stopped, &progress)? else {
+    let (range, system, progress) = (seeds.clone(), &system, &progress);
+    let search = Search { system, seeds: range, faults, faults_max, is_stopped, progress };
+    let Some(found) = search.explore()? else {
         println!("no order fails of those with the seeds {} to {}", seeds.start, seeds.end);
         return Ok(0);
     };

@@ -10,22 +10,21 @@ use crate::Options;
 use crate::cores::Cores;
 use crate::durations::{DurationRule, Profile};
 use crate::echo::Echo;
+use crate::faults::{Activity, Faults, RESTART_DELAY};
 use crate::graph::{Graph, node};
 use crate::hosts::Hosts;
 use crate::process::{Gone, Process, Shared};
 use crate::queue::{EventQueue, Next};
 use crate::record::{Contents, Record};
 use crate::recording::Recording;
-use crate::system::{Restart, System};
-use ringspin_executor::{Error, ErrorKind, Result};
-use ringspin_modes::Deviation;
+use crate::system::{Fault, Restart, System};
+use ringspin_executor::{Error, ErrorKind, Result, Time};
+use ringspin_modes::quantity::Nanos;
 use ringspin_modes::random::mix;
+use ringspin_modes::{ProcessFault, Schedule, ScheduleEntry, TiePolicy};
 use ringspin_process_protocol::{Callback, Down, Entity, Gid, Kind, NEVER, Sample, Sockets, Up};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitStatus;
-
-/// The simulated time from the end of a process to its next start.
-const RESTART_DELAY: u64 = 1_000_000_000;
 
 /// The exit code of a process that was killed, as shells have it.
 const KILLED: u8 = 137;
@@ -35,6 +34,8 @@ const KILLED: u8 = 137;
 enum Event {
     /// The process at this place of the system starts.
     Start(usize),
+    /// The fault at this place of the system, a kill, happens.
+    Kill(usize),
     /// A frame arrives.
     Frame(Down),
 }
@@ -66,9 +67,11 @@ pub(crate) struct Outcome {
     /// The processes that failed, in words.
     pub(crate) failures: Vec<String>,
     pub(crate) choices: u64,
-    pub(crate) deviations: Vec<(Deviation, String)>,
-    /// The links and durations that were for nothing.
+    /// The deviations from the default order and the faults of the schedule, in words.
+    pub(crate) deviations: Vec<(ScheduleEntry, String)>,
+    /// The links, durations, faults and entries of the schedule that were for nothing.
     pub(crate) unused_rules: Vec<String>,
+    pub(crate) activity: Activity,
 }
 
 pub(crate) struct Coordinator<'a, 'b> {
@@ -76,8 +79,9 @@ pub(crate) struct Coordinator<'a, 'b> {
     shared: &'a Shared,
     options: &'a Options,
     record: &'a mut Record<'b>,
-    processes: Vec<Process>,
-    graph: Graph,
+    /// By number: the place in the system, and by the number of processes more at each start.
+    processes: BTreeMap<u32, Process>,
+    graph: Graph<'a>,
     queue: EventQueue<Event>,
     now: u64,
     outcome: Outcome,
@@ -88,6 +92,8 @@ pub(crate) struct Coordinator<'a, 'b> {
     recording: Option<Recording>,
     /// The places of the durations that are for an endpoint.
     used_durations: BTreeSet<usize>,
+    /// The places of the kills that were for a process.
+    used_kills: BTreeSet<usize>,
     lines: Vec<(usize, Vec<u8>)>,
 }
 
@@ -100,14 +106,15 @@ impl<'a, 'b> Coordinator<'a, 'b> {
     ) -> Result<Self> {
         let recording = options.recording.as_deref().map(Recording::create).transpose()?;
         let (end, failures) = (End::Processes, Vec::new());
+        let faults = Faults::new(system, &options.schedule());
         Ok(Self {
             system,
             recording,
             shared,
             options,
             record,
-            processes: Vec::new(),
-            graph: Graph::new(system.link.clone(), system.seed),
+            processes: BTreeMap::new(),
+            graph: Graph::new(system, faults),
             queue: EventQueue::new(&options.ties),
             now: 0,
             outcome: Outcome { end, failures, ..Outcome::default() },
@@ -116,6 +123,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             profile: Profile::default(),
             echo: Echo::new(&options.echo),
             used_durations: BTreeSet::new(),
+            used_kills: BTreeSet::new(),
             lines: Vec::new(),
         })
     }
@@ -126,8 +134,15 @@ impl<'a, 'b> Coordinator<'a, 'b> {
     /// A program that cannot be started, a file that cannot be written, a stop.
     pub(crate) fn run(mut self) -> Result<Outcome> {
         for (place, spec) in self.system.processes.iter().enumerate() {
-            let start = spec.start.map_or(0, |start| start.0);
+            let delay = self.graph.faults.delay_of(place as u32, &spec.name);
+            let start = spec.start.map_or(0, |start| start.0).saturating_add(delay);
             self.queue.push(start, u32::MAX, place as u32, Event::Start(place));
+        }
+        for (fault, n) in self.system.fault.iter().zip(0..) {
+            if let Fault::Kill { process, at, .. } = fault {
+                let place = self.system.place(process).expect("it was checked");
+                self.queue.push(at.0, u32::MAX, place as u32, Event::Kill(n));
+            }
         }
         let end = self.steps();
         // Also after a stop: all that happened before it is recorded.
@@ -135,13 +150,37 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         if let Some(path) = &self.options.profile {
             std::mem::take(&mut self.profile).write(path)?;
         }
+        self.outcome.deviations = std::mem::take(&mut self.queue.deviations);
+        self.outcome.deviations.append(&mut self.graph.faults.applied);
         let unused = self.graph.unused_links().into_iter().chain(self.unused_durations());
-        self.outcome.unused_rules = unused.chain(self.echo.unused()).collect();
+        let unused = unused.chain(self.unused_faults()).chain(self.echo.unused());
+        self.outcome.unused_rules = unused.collect();
         self.outcome.end = end?;
         self.outcome.now = self.now;
         self.outcome.choices = self.queue.choices;
-        self.outcome.deviations = self.queue.deviations;
+        let turns = self.processes.iter().map(|(number, process)| (*number, process.turn + 1));
+        self.outcome.activity = Activity { turns: turns.collect(), messages: self.graph.sent };
         Ok(self.outcome)
+    }
+
+    /// The kills that were for no process, and the entries of the schedule that were not applied.
+    fn unused_faults(&self) -> Vec<String> {
+        let kills = self.system.fault.iter().enumerate();
+        let kills = kills.filter(|(n, fault)| {
+            matches!(fault, Fault::Kill { .. }) && !self.used_kills.contains(n)
+        });
+        let mut unused: Vec<_> = kills
+            .map(|(n, fault)| {
+                format!("fault {} ({fault}): it does not run then; correct `at`", n + 1)
+            })
+            .collect();
+        if let TiePolicy::Scripted(schedule) = &self.options.ties {
+            let applied: Schedule =
+                self.outcome.deviations.iter().map(|(entry, _)| *entry).collect();
+            let left = schedule.without(&applied);
+            unused.extend((!left.is_empty()).then(|| left.not_applied().to_string()));
+        }
+        unused
     }
 
     /// The durations that were for no endpoint, in words; those for timers cannot be known.
@@ -172,6 +211,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             self.now = self.now.max(time);
             let end = match next {
                 Next::Event(_, _, Event::Start(place)) => self.start(place)?,
+                Next::Event(_, _, Event::Kill(n)) => self.kill(n),
                 Next::Event(_, number, Event::Frame(frame)) => {
                     let frames = self.with_changes(time, number, frame);
                     self.turn(number, frames)?
@@ -204,14 +244,13 @@ impl<'a, 'b> Coordinator<'a, 'b> {
 
     /// Takes the next step.
     fn next(&mut self) -> Option<Next<Event>> {
-        let alive = self.processes.iter().zip(0..);
-        let deadlines = alive.filter_map(|(process, n)| Some((process.deadline?, n)));
-        let name = |process: u32| &self.processes[process as usize].name;
+        let alive = self.processes.iter();
+        let deadlines = alive.filter_map(|(n, process)| Some((process.deadline?, *n)));
+        let name = |process: u32| self.system.name_of(process);
         self.queue.pop(deadlines, |to, event| match event {
             None => format!("the timeout of {}", name(to)),
-            Some(Event::Start(place)) => {
-                format!("the start of {}", self.system.processes[*place].name)
-            }
+            Some(Event::Start(_)) => format!("the start of {}", name(to)),
+            Some(Event::Kill(_)) => format!("the kill of {}", name(to)),
             Some(Event::Frame(Down::Deliver { to: numbers, sample })) => {
                 let topic = self.graph.get(Gid { process: to, number: numbers[0] });
                 let topic = topic.map_or("", |entity| &entity.name);
@@ -227,7 +266,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
     }
 
     fn quiet(&self) -> End {
-        match self.processes.iter().any(Process::is_alive) {
+        match self.processes.values().any(Process::is_alive) {
             true => End::Quiet,
             false => End::Processes,
         }
@@ -240,20 +279,19 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         while let Some(Event::Start(place)) = self.queue.pop_if(self.now, is_start) {
             places.push(place);
         }
-        let begin = self.processes.len();
+        let mut numbers = Vec::new();
         self.cores.iter().for_each(Cores::leave);
         for place in places {
-            let (spec, number) = (&self.system.processes[place], self.processes.len() as u32);
+            let (spec, number) = (&self.system.processes[place], self.next_number(place));
             let seed = mix(self.system.seed ^ mix(u64::from(number) + 1));
             let computing = self.system.computing_of(spec, self.options.profile.is_some());
             let process =
                 Process::start((place, spec, computing), number, self.now, seed, self.shared)?;
             self.record.note(self.now, &spec.name, format_args!("starts as process {number}"));
-            self.graph.add_process(&spec.name);
-            self.processes.push(process);
+            self.processes.insert(number, process);
+            numbers.push(number);
         }
-        for number in begin..self.processes.len() {
-            let number = number as u32;
+        for number in numbers {
             let known: Vec<_> = self.graph.entities().cloned().collect();
             for entity in known {
                 self.send(self.now, entity.gid.process, number, Down::Add(entity));
@@ -261,46 +299,61 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             if let Some(end) = self.hear(number)? {
                 return Ok(Some(end));
             }
-            let process = self.processes[number as usize].number();
+            let process = self.processes[&number].number();
             self.cores.iter().for_each(|cores| cores.take(process));
         }
         self.cores.iter().for_each(Cores::stay);
         Ok(None)
     }
 
+    /// The number of the next start of a process.
+    fn next_number(&self, place: usize) -> u32 {
+        let numbers = (place as u32..).step_by(self.system.processes.len());
+        numbers.into_iter().find(|number| !self.processes.contains_key(number)).unwrap_or(u32::MAX)
+    }
+
     fn send(&mut self, time: u64, from: u32, to: u32, frame: Down) {
-        if self.processes.get(to as usize).is_some_and(Process::is_alive) {
+        if self.processes.get(&to).is_some_and(Process::is_alive) {
             self.queue.push(time, from, to, Event::Frame(frame));
         }
     }
 
     fn tell_others(&mut self, from: u32, frame: &Down) {
-        for to in (0..self.processes.len() as u32).filter(|to| *to != from) {
+        let all: Vec<_> = self.processes.keys().copied().collect();
+        for to in all.into_iter().filter(|to| *to != from) {
             self.send(self.now, from, to, frame.clone());
         }
     }
 
     /// Gives a process a turn in which these frames arrive.
     fn turn(&mut self, number: u32, mut frames: Vec<Down>) -> Result<Option<End>> {
-        if !self.processes[number as usize].is_alive() {
+        let process = &self.processes[&number];
+        if !process.is_alive() {
             return Ok(None);
+        }
+        let turn = process.turn + 1;
+        if let Some(restart_ns) = self.graph.faults.kill(number, turn) {
+            let (end, words) = self.kill_now(number, restart_ns);
+            let fault = ProcessFault::Kill { process: number, turn, restart_ns };
+            self.graph.faults.applied.push((ScheduleEntry::Fault(fault), words));
+            return Ok(end);
         }
         for frame in &frames {
             self.note_arrival(number, frame);
         }
         let until = self.until(number);
         frames.push(Down::Go { now: self.now, until });
-        self.processes[number as usize].tell(frames);
+        self.process(number).tell(frames);
         self.hear(number)
     }
 
     fn note_arrival(&mut self, number: u32, frame: &Down) {
-        let name = &self.processes[number as usize].name;
+        let name = self.system.name_of(number);
         match frame {
             Down::Deliver { to, sample } => {
                 let topic = self.graph.get(Gid { process: number, number: to[0] });
                 let topic = topic.map_or("?", |entity| &entity.name);
-                let from = &self.processes[sample.from.process as usize].name;
+                let from = self.system.name_of(sample.from.process);
                 let event = format_args!("receives {topic} {} of {from}", sample.number);
                 self.record.note(self.now, name, event);
             }
@@ -312,8 +365,8 @@ impl<'a, 'b> Coordinator<'a, 'b> {
 
     /// Until when nothing happens outside of a process.
     fn until(&self, number: u32) -> u64 {
-        let others = self.processes.iter().zip(0..).filter(|(_, other)| *other != number);
-        let deadlines = others.filter_map(|(process, _)| process.deadline);
+        let others = self.processes.iter().filter(|(other, _)| **other != number);
+        let deadlines = others.filter_map(|(_, process)| process.deadline);
         let duration = self.system.end_after.map(|duration| duration.0);
         deadlines.chain(self.queue.next_time()).chain(duration).min().unwrap_or(NEVER)
     }
@@ -321,7 +374,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
     /// Hears a process until the end of its turn.
     fn hear(&mut self, number: u32) -> Result<Option<End>> {
         self.outcome.turns += 1;
-        let process = &mut self.processes[number as usize];
+        let process = self.processes.get_mut(&number).expect("it was started");
         let heard = process.hear(self.shared, &mut self.lines);
         let name = process.name.clone();
         if let Ok(frames) = &heard {
@@ -345,7 +398,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         };
         if frames.iter().any(|frame| frame.process().is_some_and(|of| of != number)) {
             let reason = "it sent something in the name of another process";
-            self.processes[number as usize].kill(reason);
+            self.process(number).kill(reason);
             return Ok(self.killed(number, reason));
         }
         let mut is_over = true;
@@ -366,7 +419,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
 
     /// A process rests. If it has used a socket, others that have some may be able to continue.
     fn rests(&mut self, number: u32, deadline: Option<u64>, sockets: Sockets) {
-        let process = &mut self.processes[number as usize];
+        let process = self.process(number);
         let is_first = sockets.has_any && !process.has_sockets;
         (process.deadline, process.has_sockets) = (deadline, sockets.has_any);
         if is_first {
@@ -378,10 +431,9 @@ impl<'a, 'b> Coordinator<'a, 'b> {
     }
 
     fn tell_users_of_sockets(&mut self, from: u32) {
-        for to in (0..self.processes.len() as u32).filter(|to| *to != from) {
-            if self.processes[to as usize].has_sockets {
-                self.send(self.now, from, to, Down::Look);
-            }
+        let users = self.processes.iter().filter(|(to, of)| **to != from && of.has_sockets);
+        for to in users.map(|(to, _)| *to).collect::<Vec<_>>() {
+            self.send(self.now, from, to, Down::Look);
         }
     }
 
@@ -443,12 +495,12 @@ impl<'a, 'b> Coordinator<'a, 'b> {
                 self.record.note(self.now, name, event);
                 let arrivals = match to.process == number {
                     true => Vec::new(),
-                    false => self.graph.arrivals(&sample, to, self.now),
+                    false => self.graph.arrivals(&sample, &[to], self.now),
                 };
                 self.deliver(sample, arrivals);
             }
             Up::Compute { number: callback, nanos } => {
-                let place = self.processes[number as usize].place;
+                let place = self.processes[&number].place;
                 let host = self.system.processes[place].host.as_deref();
                 let end = self.hosts.end_of(host, self.now, nanos);
                 self.record.note(self.now, name, format_args!("computes until {end}"));
@@ -493,30 +545,62 @@ impl<'a, 'b> Coordinator<'a, 'b> {
 
     /// All of an ended process disappears.
     fn leave(&mut self, number: u32) {
-        if self.processes[number as usize].has_sockets {
+        if self.processes[&number].has_sockets {
             self.tell_users_of_sockets(number);
         }
-        let name = self.processes[number as usize].name.clone();
+        let name = self.system.name_of(number);
         for gid in self.graph.of_process(number) {
-            self.remove(number, &name, gid);
+            self.remove(number, name, gid);
         }
     }
 
+    fn process(&mut self, number: u32) -> &mut Process {
+        self.processes.get_mut(&number).expect("it was started")
+    }
+
+    /// The kill at this place of the faults happens, if the process runs.
+    fn kill(&mut self, n: usize) -> Option<End> {
+        let Fault::Kill { process, restart, .. } = &self.system.fault[n] else { return None };
+        let is_it = |of: &Process| of.name == *process && of.is_alive();
+        let number = *self.processes.iter().find(|(_, of)| is_it(of))?.0;
+        self.used_kills.insert(n);
+        self.kill_now(number, restart.map(|restart| restart.0)).0
+    }
+
+    /// A fault kills a process, which is started again after this time or by its policy; with the
+    /// words about it.
+    fn kill_now(&mut self, number: u32, restart: Option<u64>) -> (Option<End>, String) {
+        self.process(number).kill("");
+        let (name, place) = (self.system.name_of(number), self.processes[&number].place);
+        self.record.note(self.now, name, format_args!("is killed by a fault"));
+        self.leave(number);
+        let by_policy = self.system.processes[place].restart != Restart::Never;
+        let restart = restart.or(by_policy.then_some(RESTART_DELAY));
+        let words = format!("{name} killed at {}", Time::from_nanos(self.now));
+        let Some(delay) = restart else { return (self.end_of(number, KILLED), words) };
+        self.start_after(delay, place);
+        (None, format!("{words}, started again {} later", Nanos(delay)))
+    }
+
+    fn start_after(&mut self, delay: u64, place: usize) {
+        let time = self.now.saturating_add(delay);
+        self.queue.push(time, u32::MAX, place as u32, Event::Start(place));
+    }
+
     fn killed(&mut self, number: u32, reason: &str) -> Option<End> {
-        let name = self.processes[number as usize].name.clone();
-        self.record.note(self.now, &name, format_args!("is killed: {reason}"));
+        let name = self.system.name_of(number);
+        self.record.note(self.now, name, format_args!("is killed: {reason}"));
         self.outcome.failures.push(format!("{name} was killed: {reason}"));
         self.leave(number);
         self.end_of(number, KILLED)
     }
 
     fn ended(&mut self, number: u32, status: ExitStatus) -> Option<End> {
-        let process = &self.processes[number as usize];
-        let (name, place) = (process.name.clone(), process.place);
-        self.record.note(self.now, &name, format_args!("ends, {status}"));
+        let (name, place) = (self.system.name_of(number), self.processes[&number].place);
+        self.record.note(self.now, name, format_args!("ends, {status}"));
         self.leave(number);
         if !status.success() {
-            let time = ringspin_executor::Time::from_nanos(self.now);
+            let time = Time::from_nanos(self.now);
             self.outcome.failures.push(format!("{name} ended at {time}: {status}"));
         }
         let restarts = match self.system.processes[place].restart {
@@ -525,8 +609,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             Restart::Always => true,
         };
         if restarts {
-            let time = self.now.saturating_add(RESTART_DELAY);
-            self.queue.push(time, u32::MAX, place as u32, Event::Start(place));
+            self.start_after(RESTART_DELAY, place);
         }
         let signal = std::os::unix::process::ExitStatusExt::signal(&status);
         let code = status.code().unwrap_or(128 + signal.unwrap_or(0));
@@ -534,7 +617,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
     }
 
     fn end_of(&self, number: u32, code: u8) -> Option<End> {
-        let name = &self.processes[number as usize].name;
-        (self.system.end.as_ref() == Some(name)).then_some(End::Process(code))
+        let name = self.system.name_of(number);
+        (self.system.end.as_deref() == Some(name)).then_some(End::Process(code))
     }
 }

@@ -1,13 +1,17 @@
-//! A search for an order of simultaneous events in which a process fails, and for the fewest
-//! deviations from the default order that are enough for it.
+//! A search for an order of simultaneous events, or for faults, with which a process fails, and for
+//! the fewest deviations from the default run that are enough for it.
 //!
 //! The choices, their text and the shrinking are those of jobs and of threads: a choice is the
-//! time, its number at that instant, and the candidate.
+//! time, its number at that instant, and the candidate. A fault is an entry of the same schedule.
+//! With faults, every third run keeps the default order: there, a turn or message is the one from
+//! which the fault was drawn.
 
+use crate::faults::Choice;
 use crate::{Options, Report, System, run};
 use ringspin_executor::{Result, Time};
 use ringspin_modes::exploration::minimize;
-use ringspin_modes::{Deviation, Schedule, TiePolicy};
+use ringspin_modes::random::{SplitMix64, mix};
+use ringspin_modes::{Schedule, ScheduleEntry, TiePolicy};
 use std::fmt;
 use std::ops::Range;
 
@@ -17,7 +21,18 @@ const DEPTH: u32 = 3;
 /// The most runs to shrink a schedule.
 const SHRINK_RUNS_MAX: usize = 100;
 
-/// An order that fails.
+/// The runs of an exploration.
+pub(crate) struct Search<'a> {
+    pub(crate) system: &'a System,
+    pub(crate) seeds: Range<u64>,
+    /// The faults that are drawn, and the most of them in a run.
+    pub(crate) faults: &'a [Choice],
+    pub(crate) faults_max: u64,
+    pub(crate) is_stopped: fn() -> bool,
+    pub(crate) progress: &'a dyn Fn(&str),
+}
+
+/// A run that fails.
 pub(crate) struct Found {
     runs: usize,
     /// How often the run deviated from the default order.
@@ -27,72 +42,84 @@ pub(crate) struct Found {
     report: Report,
 }
 
-/// Runs the default order, and then orders with these seeds, until a process fails.
-pub(crate) fn explore(
-    system: &System,
-    seeds: Range<u64>,
-    is_stopped: fn() -> bool,
-    progress: &dyn Fn(&str),
-) -> Result<Option<Found>> {
-    let try_order = |ties| {
-        let options = Options { ties, ends_on_failure: true, is_stopped, ..Options::default() };
-        let mut quiet = |_: Time, _: &str, _: bool, _: &str| ();
-        run(system, options, &mut quiet)
-    };
-    let (mut runs, mut steps) = (0, 0);
-    let orders = seeds.map(|seed| match seed % 2 {
-        0 => TiePolicy::Shuffle { seed },
-        _ => TiePolicy::Pct { seed, depth: DEPTH, steps: 0 },
-    });
-    for order in std::iter::once(TiePolicy::Fifo).chain(orders) {
-        let order = match order {
-            TiePolicy::Pct { seed, depth, .. } => TiePolicy::Pct { seed, depth, steps },
-            order => order,
-        };
-        let report = try_order(order)?;
-        runs += 1;
-        steps = steps.max(report.choices);
-        progress(&format!("{runs} orders"));
-        if !report.failures.is_empty() {
-            return shrink(report, runs, &try_order, progress).map(Some);
+impl Search<'_> {
+    /// Runs the default order, and then the seeds, until a process fails.
+    ///
+    /// # Errors
+    /// A run that cannot be made, as of [`run`].
+    pub(crate) fn explore(&self) -> Result<Option<Found>> {
+        let default = self.run(TiePolicy::Fifo, Schedule::default())?;
+        if !default.failures.is_empty() {
+            return self.shrink(default, 1).map(Some);
         }
+        let mut steps = default.choices;
+        for (seed, runs) in self.seeds.clone().zip(2..) {
+            let ties = match (seed % 2, seed % 3) {
+                (_, 0) if !self.faults.is_empty() => TiePolicy::Fifo,
+                (0, _) => TiePolicy::Shuffle { seed },
+                _ => TiePolicy::Pct { seed, depth: DEPTH, steps },
+            };
+            let report = self.run(ties, self.draw(seed, &default))?;
+            steps = steps.max(report.choices);
+            (self.progress)(&format!("{runs} runs"));
+            if !report.failures.is_empty() {
+                return self.shrink(report, runs).map(Some);
+            }
+        }
+        Ok(None)
     }
-    Ok(None)
-}
 
-/// Removes deviations as long as the same processes fail in the same way.
-fn shrink(
-    first: Report,
-    mut runs: usize,
-    try_order: &dyn Fn(TiePolicy) -> Result<Report>,
-    progress: &dyn Fn(&str),
-) -> Result<Found> {
-    let all: Vec<Deviation> = first.deviations.iter().map(|(deviation, _)| *deviation).collect();
-    let schedule = |of: &[Deviation]| Schedule { deviations: of.to_vec(), ..Schedule::default() };
-    let (deviations, wanted) = (all.len(), kind(&first));
-    let (mut last, mut error) = (first, None);
-    let mut fails = |fewer: &[Deviation]| {
-        runs += 1;
-        progress(&format!("{runs} orders, {} deviations", fewer.len()));
-        match try_order(TiePolicy::Scripted(schedule(fewer))) {
-            Ok(report) if kind(&report) == wanted => {
-                last = report;
-                true
-            }
-            Ok(_) => false,
-            Err(stopped) => {
-                error = Some(stopped);
-                false
-            }
+    fn run(&self, ties: TiePolicy, faults: Schedule) -> Result<Report> {
+        let is_stopped = self.is_stopped;
+        let options =
+            Options { ties, faults, ends_on_failure: true, is_stopped, ..Options::default() };
+        let mut quiet = |_: Time, _: &str, _: bool, _: &str| ();
+        run(self.system, options, &mut quiet)
+    }
+
+    /// The faults of a run, from the turns and messages of the default one.
+    fn draw(&self, seed: u64, default: &Report) -> Schedule {
+        if self.faults.is_empty() {
+            return Schedule::default();
         }
-    };
-    let fewest = match all.is_empty() || fails(&[]) {
-        true => Vec::new(),
-        false => minimize(all, fails, SHRINK_RUNS_MAX),
-    };
-    match error {
-        Some(error) => Err(error),
-        None => Ok(Found { runs, deviations, schedule: schedule(&fewest), report: last }),
+        let mut random = SplitMix64(mix(seed));
+        let count = 1 + random.below(self.faults_max.max(1));
+        let draw = |_| {
+            let choice = &self.faults[random.below(self.faults.len() as u64) as usize];
+            choice.draw(self.system, &default.activity, default.time, &mut random)
+        };
+        (0..count).filter_map(draw).collect()
+    }
+
+    /// Removes deviations as long as the same processes fail in the same way.
+    fn shrink(&self, first: Report, mut runs: usize) -> Result<Found> {
+        let all: Vec<ScheduleEntry> = first.deviations.iter().map(|(entry, _)| *entry).collect();
+        let schedule = |of: &[ScheduleEntry]| of.iter().copied().collect::<Schedule>();
+        let (deviations, wanted) = (all.len(), kind(&first));
+        let (mut last, mut error) = (first, None);
+        let mut fails = |fewer: &[ScheduleEntry]| {
+            runs += 1;
+            (self.progress)(&format!("{runs} runs, {} deviations", fewer.len()));
+            match self.run(TiePolicy::Scripted(schedule(fewer)), Schedule::default()) {
+                Ok(report) if kind(&report) == wanted => {
+                    last = report;
+                    true
+                }
+                Ok(_) => false,
+                Err(stopped) => {
+                    error = Some(stopped);
+                    false
+                }
+            }
+        };
+        let fewest = match all.is_empty() || fails(&[]) {
+            true => Vec::new(),
+            false => minimize(all, fails, SHRINK_RUNS_MAX),
+        };
+        match error {
+            Some(error) => Err(error),
+            None => Ok(Found { runs, deviations, schedule: schedule(&fewest), report: last }),
+        }
     }
 }
 
@@ -107,7 +134,7 @@ fn kind(report: &Report) -> Vec<String> {
 
 impl fmt::Display for Found {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let enough = self.schedule.deviations.len();
+        let enough = self.schedule.len();
         self.report.failures.iter().try_for_each(|failure| writeln!(f, "{failure}"))?;
         let Self { runs, deviations, .. } = self;
         write!(

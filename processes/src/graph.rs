@@ -1,8 +1,11 @@
 //! The nodes and endpoints of all processes, and the ways of messages between them.
 //!
 //! The coordinator asks here for the receivers of a message. Messages within a process
-//! never come here, since its own middleware delivers them at once.
+//! never come here, since its own middleware delivers them at once. A message that a fault loses
+//! takes its link all the same, so that the random numbers of later ones stay.
 
+use crate::faults::Faults;
+use crate::system::{Fault, System};
 use ringspin_executor::{DeliveryOutcome, Time};
 use ringspin_modes::random::Stream;
 use ringspin_process_protocol::{Entity, Gid, Kind, Sample};
@@ -12,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 /// A receiver of a message: the process, the endpoint, and when it arrives.
 pub(crate) type Arrival = (Gid, u64);
 
-pub(crate) struct Graph {
+pub(crate) struct Graph<'a> {
     entities: BTreeMap<Gid, Entity>,
     /// The endpoints that receive, by topic or service.
     receivers: BTreeMap<String, Vec<Gid>>,
@@ -21,30 +24,29 @@ pub(crate) struct Graph {
     rules: Links,
     /// The places of the rules that were for a message.
     used: BTreeSet<usize>,
-    seed: u64,
     /// The ways that have sent something, with the number of messages; `None` without a rule.
     links: BTreeMap<(Gid, Gid), (Option<Link>, u64)>,
-    /// The names of the processes.
-    names: Vec<String>,
+    system: &'a System,
+    /// The number of messages from each process to each other one.
+    pub(crate) sent: BTreeMap<(u32, u32), u64>,
+    pub(crate) faults: Faults,
 }
 
-impl Graph {
-    pub(crate) fn new(rules: Vec<LinkRule>, seed: u64) -> Self {
+impl<'a> Graph<'a> {
+    /// An empty graph, with the links of the system and then those of partitions.
+    pub(crate) fn new(system: &'a System, (faults, partitions): (Faults, Vec<LinkRule>)) -> Self {
+        let rules = system.link.iter().cloned().chain(partitions).collect();
         Self {
             entities: BTreeMap::new(),
             receivers: BTreeMap::new(),
             past: BTreeMap::new(),
             rules: Links { rules },
             used: BTreeSet::new(),
-            seed,
             links: BTreeMap::new(),
-            names: Vec::new(),
+            system,
+            sent: BTreeMap::new(),
+            faults,
         }
-    }
-
-    /// Adds the next process.
-    pub(crate) fn add_process(&mut self, name: &str) {
-        self.names.push(name.into());
     }
 
     pub(crate) fn entities(&self) -> impl Iterator<Item = &Entity> {
@@ -94,7 +96,8 @@ impl Graph {
         let receivers = self.receivers.get(&publisher.name).into_iter().flatten();
         let mut reached: Vec<_> = receivers.filter(reached).copied().collect();
         reached.sort_unstable();
-        reached.into_iter().flat_map(|to| self.arrivals(sample, to, now)).collect()
+        let processes = reached.chunk_by(|one, other| one.process == other.process);
+        processes.flat_map(|to| self.arrivals(sample, to, now)).collect()
     }
 
     /// The messages that a late subscription gets.
@@ -112,13 +115,34 @@ impl Graph {
         let receivers = self.receivers.get(service).into_iter().flatten();
         let is_service = |gid: &&Gid| self.entities[*gid].kind == Kind::Service;
         match receivers.filter(is_service).min().copied() {
-            Some(to) => self.arrivals(sample, to, now),
+            Some(to) => self.arrivals(sample, &[to], now),
             None => Vec::new(),
         }
     }
 
-    /// When a message arrives at `to`: at once, unless a link says more.
-    pub(crate) fn arrivals(&mut self, sample: &Sample, to: Gid, now: u64) -> Vec<Arrival> {
+    /// When a message arrives at these endpoints of one process: at once, unless a link or a fault
+    /// says more.
+    pub(crate) fn arrivals(&mut self, sample: &Sample, to: &[Gid], now: u64) -> Vec<Arrival> {
+        let is_lost = self.is_lost(sample, to[0]);
+        let arrivals = to.iter().flat_map(|to| self.linked(sample, *to, now));
+        arrivals.filter(|_| !is_lost).collect()
+    }
+
+    /// Whether a fault loses a message for a process, the next one on this way.
+    fn is_lost(&mut self, sample: &Sample, to: Gid) -> bool {
+        let way = (sample.from.process, to.process);
+        let count = self.sent.entry(way).or_default();
+        *count += 1;
+        let (system, entities) = (self.system, &self.entities);
+        self.faults.is_lost(way, *count - 1, || {
+            let topic = entities.get(&to).map_or("?", |entity| &entity.name);
+            let [from, to] = [way.0, way.1].map(|number| system.name_of(number));
+            format!("message {} of {from} on {topic} lost for {to}", sample.number)
+        })
+    }
+
+    /// When a message arrives at `to` by its link, if there is one.
+    fn linked(&mut self, sample: &Sample, to: Gid, now: u64) -> Vec<Arrival> {
         let way = (sample.from, to);
         if !self.links.contains_key(&way) {
             let link = self.link(way);
@@ -139,10 +163,10 @@ impl Graph {
     fn link(&mut self, (from, to): (Gid, Gid)) -> Option<Link> {
         let (sender, receiver) = (self.entities.get(&from)?, self.entities.get(&to)?);
         let is = |name: &Option<String>, end: &Entity| {
-            let process = self.names.get(end.gid.process as usize);
-            name.as_ref().is_none_or(|name| *name == node(end) || Some(name) == process)
+            let process = self.system.name_of(end.gid.process);
+            name.as_ref().is_none_or(|name| *name == node(end) || name == process)
         };
-        let stream = Stream::new(self.seed, &format!("{} {from:?} {to:?}", receiver.name));
+        let stream = Stream::new(self.system.seed, &format!("{} {from:?} {to:?}", receiver.name));
         let is_for = |rule: &LinkRule| {
             (rule.topic == "*" || rule.topic == sender.name)
                 && is(&rule.from, sender)
@@ -153,16 +177,27 @@ impl Graph {
         self.rules.link(stream, is_for)
     }
 
-    /// The links that were for no message, in words.
+    /// The links and partitions of the system that were for no message, in words.
     pub(crate) fn unused_links(&self) -> Vec<String> {
-        let rules = (0..).zip(&self.rules.rules).filter(|(place, _)| !self.used.contains(place));
+        let own = self.system.link.len();
+        let rules = (0..).zip(&self.rules.rules[..own]);
+        let rules = rules.filter(|(place, _)| !self.used.contains(place));
+        let partitions = (1..).zip(&self.system.fault);
+        let partitions = partitions.filter(|(_, of)| matches!(of, Fault::Partition { .. }));
+        // Each one is two links, which come first after the others.
+        let unused = partitions
+            .zip((own..).step_by(2))
+            .filter(|(_, place)| !self.used.contains(place) && !self.used.contains(&(place + 1)));
+        let unused = unused.map(|((number, fault), _)| {
+            format!("fault {number} ({fault}): no message took this way; correct `between`")
+        });
         let describe = |(place, rule): (usize, &LinkRule)| {
             let (number, topic) = (place + 1, &rule.topic);
             format!(
                 "link {number} (`{topic}`): no message took it; correct `topic`, `from` or `to`"
             )
         };
-        rules.map(describe).collect()
+        rules.map(describe).chain(unused).collect()
     }
 }
 

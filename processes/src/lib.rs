@@ -34,7 +34,8 @@
 //! | `source` | a recording as a process |
 //! | `recording` | all topics as rosbag2 has them |
 //! | `record` | a line for each event, and their digest |
-//! | `explore` | a search for an order that fails |
+//! | `faults` | kills, late starts, partitions and losses |
+//! | `explore` | a search for an order, or faults, with which a process fails |
 //! | `command` | the command line |
 
 #![forbid(unsafe_code)]
@@ -45,6 +46,7 @@ mod cores;
 mod durations;
 mod echo;
 mod explore;
+mod faults;
 mod graph;
 mod hosts;
 mod launch;
@@ -59,13 +61,14 @@ pub use command::main;
 pub use coordinator::End;
 pub use durations::DurationRule;
 pub use record::Observer;
-pub use system::{CommandLine, Host, ProcessSpec, Restart, System, Value};
+pub use system::{CommandLine, Fault, Host, ProcessSpec, Restart, System, Value};
 
 use coordinator::Coordinator;
+use faults::Activity;
 use process::Shared;
 use record::Record;
 use ringspin_executor::{Error, ErrorKind, Result, Time};
-use ringspin_modes::{Deviation, TiePolicy};
+use ringspin_modes::{Schedule, ScheduleEntry, TiePolicy};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -75,6 +78,8 @@ use std::time::Duration;
 pub struct Options {
     /// The order of events of one instant.
     pub ties: TiePolicy,
+    /// Losses and faults besides those of the system, and of the schedule if `ties` is one.
+    pub faults: Schedule,
     /// Whether the run ends with the first process that fails.
     pub ends_on_failure: bool,
     /// The file for the record: a line for each event.
@@ -98,6 +103,7 @@ impl Default for Options {
         let ties = TiePolicy::Fifo;
         Self {
             ties,
+            faults: Schedule::default(),
             ends_on_failure: false,
             record: None,
             recording: None,
@@ -106,6 +112,17 @@ impl Default for Options {
             turn_max,
             is_stopped: || false,
         }
+    }
+}
+
+impl Options {
+    /// The schedule of which the faults happen.
+    fn schedule(&self) -> Schedule {
+        let of_ties = match &self.ties {
+            TiePolicy::Scripted(schedule) => schedule.clone(),
+            _ => Schedule::default(),
+        };
+        of_ties.entries().chain(self.faults.entries()).collect()
     }
 }
 
@@ -124,12 +141,13 @@ pub struct Report {
     pub digest: u64,
     /// The processes that ended with another code than 0, or were killed, in words.
     pub failures: Vec<String>,
-    /// The links and durations that were for nothing, in words.
+    /// The links, durations, faults and entries of the schedule that were for nothing, in words.
     pub unused_rules: Vec<String>,
     /// How often several events, or deadlines, of one instant could be next.
     pub choices: u64,
-    /// The choices that did not take the first candidate, in words.
-    pub deviations: Vec<(Deviation, String)>,
+    /// The choices that did not take the first candidate, and the faults of the schedule, in words.
+    pub deviations: Vec<(ScheduleEntry, String)>,
+    activity: Activity,
 }
 
 /// Runs a system to its end, seen by `observer`.
@@ -161,6 +179,7 @@ pub fn run(system: &System, options: Options, observer: &mut dyn Observer) -> Re
         unused_rules: outcome.unused_rules,
         choices: outcome.choices,
         deviations: outcome.deviations,
+        activity: outcome.activity,
     })
 }
 

@@ -65,6 +65,8 @@ pub(crate) struct Process {
     pub(crate) name: String,
     /// Its place in the system.
     pub(crate) place: usize,
+    /// The number of its last turn; the first one is its start.
+    pub(crate) turn: u64,
     child: Child,
     /// `None` once it has ended.
     socket: Option<UnixStream>,
@@ -154,6 +156,7 @@ impl Process {
         Ok(Self {
             name,
             place,
+            turn: 0,
             child,
             socket: Some(own),
             outputs,
@@ -174,6 +177,7 @@ impl Process {
 
     /// Gives it a turn, in which these frames arrive.
     pub(crate) fn tell(&mut self, frames: impl IntoIterator<Item = Down>) {
+        self.turn += 1;
         let mut turn = Turn::default();
         frames.into_iter().for_each(|frame| turn.push(&frame));
         // If it has ended, the next read tells.

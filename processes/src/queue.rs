@@ -10,7 +10,7 @@
 use ringspin_executor::Time;
 use ringspin_modes::exploration::{Pct, Script};
 use ringspin_modes::random::{SplitMix64, mix};
-use ringspin_modes::{Deviation, TiePolicy};
+use ringspin_modes::{Deviation, ScheduleEntry, TiePolicy};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The events of a run that have not happened.
@@ -22,7 +22,7 @@ pub(crate) struct EventQueue<T> {
     /// The instant of the last choice, and the choices there.
     instant: (u64, u32),
     /// The choices that did not take the first candidate, in words.
-    pub(crate) deviations: Vec<(Deviation, String)>,
+    pub(crate) deviations: Vec<(ScheduleEntry, String)>,
     /// How often there was a choice.
     pub(crate) choices: u64,
 }
@@ -146,7 +146,8 @@ impl<T> EventQueue<T> {
         if taken > 0 {
             let deviation = Deviation { time, choice, taken: taken as u32 };
             let (first, other) = (label(candidates[0]), label(candidates[taken]));
-            self.deviations.push((deviation, format!("at {time}: {other} before {first}")));
+            let words = format!("at {time}: {other} before {first}");
+            self.deviations.push((ScheduleEntry::Deviation(deviation), words));
         }
         self.instant.1 += 1;
         self.choices += 1;
@@ -221,10 +222,7 @@ mod tests {
                 assert!(of_way.is_sorted(), "seed {seed}: {order:?}");
             }
             // The schedule of the deviations repeats the order.
-            let schedule = Schedule {
-                deviations: queue.deviations.iter().map(|(deviation, _)| *deviation).collect(),
-                ..Schedule::default()
-            };
+            let schedule: Schedule = queue.deviations.iter().map(|(entry, _)| *entry).collect();
             let mut again = EventQueue::new(&TiePolicy::Scripted(schedule));
             (0..6u64).for_each(|n| again.push(7, (n % 2) as u32, 2, n));
             for n in &order {

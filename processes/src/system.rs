@@ -7,6 +7,7 @@ use ringspin_process_protocol::{Callback, Computing};
 use ringspin_simulation::models::LinkRule;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -56,6 +57,9 @@ pub struct System {
     /// The computers on which processes share cores, by name.
     #[serde(default)]
     pub hosts: BTreeMap<String, Host>,
+    /// The faults of every run.
+    #[serde(default)]
+    pub fault: Vec<Fault>,
     /// The process at the end of which the run ends, with its exit code.
     #[serde(default)]
     pub end: Option<String>,
@@ -126,6 +130,70 @@ fn one() -> f64 {
     1.0
 }
 
+/// A fault of a [`System`]. A late start is the `start` of a process, and random loss is that of a
+/// link.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+pub enum Fault {
+    /// A process is killed, as by `SIGKILL`.
+    Kill {
+        /// The process.
+        process: String,
+        /// The simulated time.
+        at: Nanos,
+        /// The time until it is started again; by default, its policy decides.
+        #[serde(default, deserialize_with = "optional_text")]
+        restart: Option<Nanos>,
+    },
+    /// Two nodes (`/node`) or processes get no message of each other.
+    Partition {
+        /// The two.
+        between: [String; 2],
+        /// The beginning; by default, the start.
+        #[serde(default, deserialize_with = "optional_text")]
+        since: Option<Nanos>,
+        /// The end, exclusive; by default, that of the run.
+        #[serde(default, deserialize_with = "optional_text")]
+        until: Option<Nanos>,
+    },
+    /// A single message is lost.
+    Loss {
+        /// The process that sends it.
+        from: String,
+        /// The process that does not get it.
+        to: String,
+        /// Its index, from zero, among those on this way.
+        message: u64,
+    },
+}
+
+impl Fault {
+    /// The processes that it names.
+    fn processes(&self) -> Vec<&String> {
+        match self {
+            Self::Kill { process, .. } => vec![process],
+            Self::Partition { between, .. } => {
+                between.iter().filter(|end| !end.starts_with('/')).collect()
+            }
+            Self::Loss { from, to, .. } => vec![from, to],
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kill { process, at, .. } => write!(f, "kill of {process} at {at}"),
+            Self::Partition { between: [one, other], .. } => {
+                write!(f, "partition between {one} and {other}")
+            }
+            Self::Loss { from, to, message } => {
+                write!(f, "loss of message {message} from {from} to {to}")
+            }
+        }
+    }
+}
+
 /// Whether a process is started again, a simulated second after its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -164,9 +232,9 @@ pub enum Value {
     List(Vec<Value>),
 }
 
-impl std::fmt::Display for Value {
+impl fmt::Display for Value {
     /// Writes YAML in one line.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bool(value) => write!(f, "{value}"),
             Self::Integer(value) => write!(f, "{value}"),
@@ -224,6 +292,17 @@ impl System {
         Ok(system)
     }
 
+    /// The place of the process with this name.
+    pub(crate) fn place(&self, name: &str) -> Option<usize> {
+        self.processes.iter().position(|process| process.name == name)
+    }
+
+    /// The name of a process by its number, which starts at its place and grows by the number of
+    /// processes at each start.
+    pub(crate) fn name_of(&self, number: u32) -> &str {
+        &self.processes[number as usize % self.processes.len()].name
+    }
+
     /// How the callbacks of a process compute, as it gets it; `None` if no rule is for it.
     pub(crate) fn computing_of(&self, process: &ProcessSpec, is_profiled: bool) -> Option<String> {
         let rules = self.duration.iter().filter(|rule| rule.process == process.name);
@@ -275,6 +354,22 @@ impl System {
                 return invalid(format!(
                     "a duration is for {callback:?}: write `subscription /topic`, `service /name`, \
                      `client /name` or `timer 100ms`"
+                ));
+            }
+        }
+        for (fault, n) in self.fault.iter().zip(1..) {
+            if let Some(name) = fault.processes().into_iter().find(|name| !names.contains(name)) {
+                return invalid(format!(
+                    "`fault` {n} ({fault}) is for {name:?}, which is no process; name one of \
+                     `processes`"
+                ));
+            }
+            if let Fault::Partition { since: Some(since), until: Some(until), .. } = fault
+                && since >= until
+            {
+                return invalid(format!(
+                    "`fault` {n} ({fault}): `until` is {until} and `since` {since}; write a later \
+                     `until`"
                 ));
             }
         }
@@ -383,6 +478,17 @@ mod tests {
                 format!("hosts: {{ h: {{ {cores} }} }}\nprocesses: [{{ name: a, command: x }}]");
             assert!(error(&text).contains("`h` of the `hosts`"), "{}", error(&text));
         }
+        let fault = |fault: &str| {
+            error(&format!("processes: [{{ name: a, command: x }}]\nfault: [{{ {fault} }}]"))
+        };
+        let kill = fault("kill: { process: b, at: 1 s }");
+        assert!(kill.contains("(kill of b at 1s) is for \"b\", which is no process"), "{kill}");
+        let window = fault("partition: { between: [a, /n], since: 2 s, until: 1 s }");
+        assert!(window.contains("`until` is 1s"), "{window}");
+        let time = fault("kill: { process: a }");
+        assert!(time.contains("`at`"), "{time}");
+        let key = fault("los: { from: a, to: a, message: 1 }");
+        assert!(key.contains("los"), "{key}");
         let end = "end: b\nprocesses: [{ name: a, command: x }]";
         assert!(error(end).contains("no process of the system"), "{}", error(end));
         let time = "for: 10\nprocesses: [{ name: a, command: x }]";

@@ -116,7 +116,9 @@ impl Sequencer {
         let words = words.chain(taken.iter().map(ThreadDeviation::to_string)).collect();
         let count = count + taken.len() as u64;
         let threads = taken.into_iter().map(|taken| taken.deviation).collect();
-        let schedule = Schedule { seed, deviations, postponements, perturbations, losses, threads };
+        let faults = Vec::new(); // a job is one process
+        let schedule =
+            Schedule { seed, deviations, postponements, perturbations, losses, threads, faults };
         (schedule, words, count)
     }
 

@@ -2,6 +2,7 @@
 
 mod bag;
 mod faults;
+mod injected;
 mod ros;
 
 use std::path::Path;

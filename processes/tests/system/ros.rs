@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/system/system.yaml");
 
 /// Runs the command where `python3` is the interpreter that has rclpy.
-fn run(args: &[&str]) -> (i32, String, String) {
+pub(super) fn run(args: &[&str]) -> (i32, String, String) {
     results(in_ros(args).output().unwrap())
 }
 

@@ -1,0 +1,169 @@
+//! Faults that a system, a schedule or an exploration injects.
+
+use super::{ros, run, system};
+
+/// Works with a lock file, which is left if it is killed meanwhile.
+const WORKER: &str = "import os, sys, time
+lock = sys.argv[1]
+assert not os.path.exists(lock), 'locked'
+open(lock, 'w').close()
+print('begins')
+time.sleep(1)
+time.sleep(2)
+os.remove(lock)
+print('ends')
+";
+
+/// A system with such a worker, and with `more`.
+fn worker(more: &str) -> (tempfile::TempDir, String) {
+    let (folder, path) = system("");
+    let text = format!(
+        "for: 20 s
+processes:
+  - {{ name: init, command: rm -f lock }}
+  - {{ name: worker, command: python3 worker.py lock, start: 1 ms }}
+  - {{ name: other, command: [sleep, '9'] }}
+{more}"
+    );
+    std::fs::write(&path, text).unwrap();
+    std::fs::write(folder.path().join("worker.py"), WORKER).unwrap();
+    (folder, path)
+}
+
+/// The schedule in the line that repeats a run.
+fn schedule(out: &str) -> &str {
+    let rest = out.split("run --schedule ").nth(1).expect(out);
+    rest.split(' ').next().unwrap().trim_matches('\'')
+}
+
+#[test]
+fn a_killed_process_starts_again_and_all_runs_are_equal() {
+    let (_folder, path) = worker("fault: [{ kill: { process: worker, at: 4 s, restart: 1 s } }]");
+    let (code, _, error) = run(&["run", &path]);
+    assert_eq!(code, 2, "{error}");
+    assert!(error.contains("fault 1 (kill of worker at 4s): it does not run then"), "{error}");
+
+    let (_folder, path) = worker("fault: [{ kill: { process: worker, at: 2 s, restart: 1 s } }]");
+    let (code, out, error) = run(&["verify", &path]);
+    assert_eq!(code, 1, "{error}");
+    assert_eq!(out.matches("[0.001000000 s worker] begins").count(), 3, "{out}");
+    assert_eq!(error.matches("worker ended at 3.000000000 s").count(), 3, "{error}");
+
+    let (_folder, path) = worker("fault: [{ kill: { process: worker, at: 2 s } }]");
+    let (code, _, error) = run(&["run", &path]);
+    assert_eq!(code, 0, "{error}");
+    assert!(error.starts_with("9.000000000 s up to the end of all processes"), "{error}");
+}
+
+#[test]
+fn a_schedule_delays_starts_and_kills_before_a_turn() {
+    let (_folder, path) = worker("");
+    let (code, _, error) = run(&["run", "--schedule", "k1.1,d2+0.5", &path]);
+    assert_eq!(code, 0, "{error}");
+    assert!(error.starts_with("9.500000000 s up to the end of all processes"), "{error}");
+    let (code, _, error) = run(&["run", "--schedule", "k1.1,k1.4,d7+1", &path]);
+    assert_eq!(code, 2, "{error}");
+    assert!(error.contains("these entries of the schedule: k1.4,d7+1;"), "{error}");
+    let (code, _, error) = run(&["run", "--schedule", "k1", &path]);
+    assert_eq!(code, 2, "{error}");
+    assert!(error.contains("`k1` is not a deviation"), "{error}");
+}
+
+#[test]
+fn a_process_that_cannot_restart_is_found_and_shrunk_to_the_kill() {
+    let (_folder, path) = worker("");
+    let (code, out, error) = run(&["explore", "--seeds", "0..10", &path]);
+    assert_eq!(code, 0, "{out}{error}");
+    let faults = "restart,late,kill:other";
+    let (code, out, error) = run(&["explore", "--faults", faults, "--seeds", "0..20", &path]);
+    assert_eq!(code, 1, "{out}{error}");
+    assert!(out.contains("\n1 of "), "{out}");
+    assert!(out.contains("\n  worker killed at 1.001000000 s, started again 1s later\n"), "{out}");
+    for _ in 0..2 {
+        let (code, _, error) = run(&["run", "--schedule", schedule(&out), &path]);
+        assert_eq!(code, 1, "{error}");
+        assert!(error.contains("AssertionError: locked"), "{error}");
+    }
+    for (faults, problem) in [("kill:x", "`x`, which is no process"), ("kil", "`kil` is no fault")]
+    {
+        let (code, _, error) = run(&["explore", "--faults", faults, &path]);
+        assert_eq!(code, 2, "{error}");
+        assert!(error.contains(problem), "{error}");
+    }
+}
+
+/// Systems of two rclpy processes, `sent` and `tested`, that fail by one fault only.
+#[test]
+#[ignore = "needs rclpy"]
+fn a_bug_that_needs_one_fault_is_found_shrunk_and_repeated() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/system/fragile.py");
+    let sensor = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/system/sensor.py");
+    for (processes, faults, cause, problem) in [
+        (
+            [
+                format!("server, command: python3 {script} server"),
+                format!("client, command: python3 {script} client"),
+            ],
+            "restart:server,late",
+            ["server killed at ", ", started again 1s later"],
+            "AssertionError: no response",
+        ),
+        (
+            [
+                format!("lidar, command: python3 {sensor} lidar"),
+                format!("counter, command: python3 {script} counter"),
+            ],
+            "loss,late:lidar",
+            ["message ", " of lidar on /lidar lost for counter"],
+            "AssertionError: a message is missing",
+        ),
+    ] {
+        let [one, two] = processes;
+        let text = format!("for: 5 s\nprocesses:\n  - {{ name: {one} }}\n  - {{ name: {two} }}\n");
+        let (_folder, path) = system(&text);
+        let (code, out, error) =
+            ros::run(&["explore", "--faults", faults, "--seeds", "0..30", &path]);
+        assert_eq!(code, 1, "{out}{error}");
+        assert!(out.contains("\n1 of "), "{out}");
+        assert!(cause.iter().all(|part| out.contains(part)), "{out}");
+        let again = ["run", "--schedule", schedule(&out), &path];
+        let digests: Vec<_> = (0..2)
+            .map(|_| {
+                let (code, out, error) = ros::run(&again);
+                assert_eq!(code, 1, "{out}{error}");
+                assert!(error.contains(problem), "{out}{error}");
+                error.split("digest ").nth(1).unwrap()[..16].to_owned()
+            })
+            .collect();
+        assert_eq!(digests[0], digests[1]);
+    }
+}
+
+#[test]
+#[ignore = "needs rclpy"]
+fn messages_are_lost_by_index_and_by_partitions() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/system");
+    let heard = |fault: &str| {
+        let text = format!(
+            "for: 0.75 s
+processes:
+  - {{ name: ear, command: python3 {folder}/listener.py }}
+  - {{ name: lidar, command: python3 {folder}/sensor.py lidar }}
+fault:
+  - {fault}
+"
+        );
+        let (_folder, path) = system(&text);
+        let (code, out, error) = ros::run(&["run", &path]);
+        let number = |line: &str| line.split_once("message ").unwrap().1[..1].parse().unwrap();
+        (code, error, out.lines().map(number).collect::<Vec<u32>>())
+    };
+    let (code, error, numbers) = heard("loss: { from: lidar, to: ear, message: 2 }");
+    assert_eq!((code, &numbers[..]), (0, &[1, 2, 4, 5, 6, 7][..]), "{error}");
+    let cut = "partition: { between: [/listener, lidar], since: 250 ms, until: 450 ms }";
+    let (code, error, numbers) = heard(cut);
+    assert_eq!((code, &numbers[..]), (0, &[1, 2, 5, 6, 7][..]), "{error}");
+    let (code, error, _) = heard("partition: { between: [/nose, lidar] }");
+    assert_eq!(code, 2, "{error}");
+    assert!(error.contains("fault 1 (partition between /nose and lidar): no message"), "{error}");
+}

@@ -1,5 +1,6 @@
 //! The commands `run`, `verify` and `explore` for systems of processes.
 
+use crate::certificate::Certificate;
 use crate::explore::Search;
 use crate::faults::Choice;
 use crate::source::Source;
@@ -62,6 +63,9 @@ enum Command {
         /// Show the messages of this topic as JSON.
         #[arg(long, value_name = "TOPIC")]
         echo: Vec<String>,
+        /// Write a certificate of the run, in JSON.
+        #[arg(long, value_name = "FILE")]
+        certificate: Option<PathBuf>,
     },
     /// Run a system several times, and compare all that happens.
     Verify {
@@ -72,6 +76,12 @@ enum Command {
         runs: usize,
         #[command(flatten)]
         ties: Ties,
+        /// Write a certificate of the run, in JSON.
+        #[arg(long, value_name = "FILE")]
+        certificate: Option<PathBuf>,
+        /// Compare the run with this certificate, too, of this machine or another one.
+        #[arg(long, value_name = "FILE")]
+        against: Option<PathBuf>,
     },
     #[command(name = PLAY, hide = true)]
     Source(Source),
@@ -255,23 +265,31 @@ impl Command {
         let stop = ctrlc::set_handler(|| STOPPED.get_or_init(|| ()).to_owned());
         stop.map_err(|error| Error::new(ErrorKind::Unsupported, error.to_string()))?;
         match self {
-            Self::Run { common, ties, log, record, profile, echo } => {
+            Self::Run { common, ties, log, record, profile, echo, certificate } => {
                 let begun = Instant::now();
+                let (system, ties) = (common.system()?, ties.policy());
                 let options = Options {
-                    ties: ties.policy(),
+                    ties: ties.clone(),
                     record: log.clone(),
                     recording: record.clone(),
                     profile: profile.clone(),
                     echo: echo.clone(),
+                    certifies: certificate.is_some(),
                     ..Options::default()
                 };
-                let report = common.run(&common.system()?, options)?;
+                let report = common.run(&system, options)?;
                 let real = begun.elapsed().as_secs_f64();
                 eprintln!("{}; {real:.3} s", describe(&report));
+                if let Some(path) = certificate {
+                    let file = common.system.as_deref();
+                    Certificate::new(&system, file, &ties, &report).write(path)?;
+                }
                 Ok(code(&report))
             }
             Self::Source(source) => source.play().map(|()| 0),
-            Self::Verify { common, runs, ties } => verify(common, *runs, &ties.policy()),
+            Self::Verify { common, runs, ties, certificate, against } => {
+                verify(common, *runs, &ties.policy(), certificate.as_deref(), against.as_deref())
+            }
             Self::Explore { common, seeds, faults, faults_max } => {
                 explore(common, seeds.clone(), faults, *faults_max)
             }
@@ -279,15 +297,23 @@ impl Command {
     }
 }
 
-fn verify(common: &Common, runs: usize, ties: &TiePolicy) -> Result<u8> {
+fn verify(
+    common: &Common,
+    runs: usize,
+    ties: &TiePolicy,
+    certificate: Option<&Path>,
+    against: Option<&Path>,
+) -> Result<u8> {
     let system = common.system()?;
     let folder = tempfile::tempdir().map_err(|error| {
         Error::new(ErrorKind::Io, format!("failed to make a folder for the records: {error}"))
     })?;
     let path = |run: usize| folder.path().join(run.to_string());
-    let mut failed = 0;
+    let certifies = certificate.or(against).is_some();
+    let (mut failed, mut certified) = (0, None);
     for run in 1..=runs.max(2) {
-        let options = Options { ties: ties.clone(), record: Some(path(run)), ..Options::default() };
+        let (ties, record) = (ties.clone(), Some(path(run)));
+        let options = Options { ties, record, certifies, ..Options::default() };
         let report = common.run(&system, options)?;
         eprintln!("run {run}: {}", describe(&report));
         failed = failed.max(code(&report));
@@ -296,6 +322,14 @@ fn verify(common: &Common, runs: usize, ties: &TiePolicy) -> Result<u8> {
         {
             let text = format!("run {run} differs from run 1\n{difference}");
             return Err(Error::new(ErrorKind::Diverged, text));
+        }
+        certified = Some(report);
+    }
+    if let Some(report) = certified.filter(|_| certifies) {
+        let own = Certificate::new(&system, common.system.as_deref(), ties, &report);
+        certificate.map_or(Ok(()), |path| own.write(path))?;
+        for line in against.map_or(Ok(Vec::new()), |path| own.compare(path))? {
+            eprintln!("the result is equal, but {line}");
         }
     }
     Ok(failed)

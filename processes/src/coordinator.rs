@@ -14,6 +14,7 @@ use crate::faults::{Activity, Faults, RESTART_DELAY};
 use crate::graph::{Graph, node};
 use crate::hosts::Hosts;
 use crate::process::{Gone, Process, Shared};
+use crate::provenance::{Origin, Provenance};
 use crate::queue::{EventQueue, Next};
 use crate::record::{Contents, Record};
 use crate::recording::Recording;
@@ -72,6 +73,8 @@ pub(crate) struct Outcome {
     /// The links, durations, faults and entries of the schedule that were for nothing.
     pub(crate) unused_rules: Vec<String>,
     pub(crate) activity: Activity,
+    pub(crate) origins: BTreeMap<String, Origin>,
+    pub(crate) remarks: BTreeSet<String>,
 }
 
 pub(crate) struct Coordinator<'a, 'b> {
@@ -90,6 +93,7 @@ pub(crate) struct Coordinator<'a, 'b> {
     profile: Profile,
     echo: Echo,
     recording: Option<Recording>,
+    provenance: Option<Provenance>,
     /// The places of the durations that are for an endpoint.
     used_durations: BTreeSet<usize>,
     /// The places of the kills that were for a process.
@@ -124,6 +128,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             echo: Echo::new(&options.echo),
             used_durations: BTreeSet::new(),
             used_kills: BTreeSet::new(),
+            provenance: options.certifies.then(Provenance::default),
             lines: Vec::new(),
         })
     }
@@ -158,6 +163,9 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         self.outcome.end = end?;
         self.outcome.now = self.now;
         self.outcome.choices = self.queue.choices;
+        let all: Vec<_> = self.processes.keys().copied().collect();
+        all.into_iter().for_each(|number| self.note_origin(number));
+        self.outcome.origins = self.provenance.take().unwrap_or_default().origins;
         let turns = self.processes.iter().map(|(number, process)| (*number, process.turn + 1));
         self.outcome.activity = Activity { turns: turns.collect(), messages: self.graph.sent };
         Ok(self.outcome)
@@ -312,6 +320,14 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         numbers.into_iter().find(|number| !self.processes.contains_key(number)).unwrap_or(u32::MAX)
     }
 
+    /// Notes the libraries of a process that runs.
+    fn note_origin(&mut self, number: u32) {
+        let process = &self.processes[&number];
+        if let Some(provenance) = self.provenance.as_mut().filter(|_| process.is_alive()) {
+            provenance.add(&self.system.processes[process.place], process.number());
+        }
+    }
+
     fn send(&mut self, time: u64, from: u32, to: u32, frame: Down) {
         if self.processes.get(&to).is_some_and(Process::is_alive) {
             self.queue.push(time, from, to, Event::Frame(frame));
@@ -386,6 +402,10 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             self.now = last.map_or(self.now, |last| last.max(self.now));
         }
         for (output, line) in std::mem::take(&mut self.lines) {
+            if line.starts_with(b"ringspin: ") {
+                let remark = String::from_utf8_lossy(&line["ringspin: ".len()..]);
+                self.outcome.remarks.insert(format!("{name}: {remark}"));
+            }
             self.record.print(self.now, &name, output == 1, &line);
         }
         let frames = match heard {
@@ -412,6 +432,9 @@ impl<'a, 'b> Coordinator<'a, 'b> {
                 }
                 frame => self.handle(number, &name, frame)?,
             }
+        }
+        if !is_over && (self.processes[&number].turn + 1).is_power_of_two() {
+            self.note_origin(number);
         }
         // After its last words the process ends.
         if is_over { self.hear(number) } else { Ok(None) }

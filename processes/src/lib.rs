@@ -35,11 +35,14 @@
 //! | `recording` | all topics as rosbag2 has them |
 //! | `record` | a line for each event, and their digest |
 //! | `faults` | kills, late starts, partitions and losses |
+//! | `provenance` | the libraries, files and variables of the processes |
+//! | `certificate` | a run in a form to keep, and to compare on another machine |
 //! | `explore` | a search for an order, or faults, with which a process fails |
 //! | `command` | the command line |
 
 #![forbid(unsafe_code)]
 
+mod certificate;
 mod command;
 mod coordinator;
 mod cores;
@@ -51,6 +54,7 @@ mod graph;
 mod hosts;
 mod launch;
 mod process;
+mod provenance;
 mod queue;
 mod record;
 mod recording;
@@ -66,9 +70,11 @@ pub use system::{CommandLine, Fault, Host, ProcessSpec, Restart, System, Value};
 use coordinator::Coordinator;
 use faults::Activity;
 use process::Shared;
+use provenance::Origin;
 use record::Record;
 use ringspin_executor::{Error, ErrorKind, Result, Time};
 use ringspin_modes::{Schedule, ScheduleEntry, TiePolicy};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -90,6 +96,8 @@ pub struct Options {
     pub profile: Option<PathBuf>,
     /// The topics of which the messages are shown, with the output of the processes.
     pub echo: Vec<String>,
+    /// Whether the report has all for a certificate.
+    pub certifies: bool,
     /// The real time that a process may compute in one turn.
     pub turn_max: Duration,
     /// Whether the run is to stop, which is asked ten times a second.
@@ -109,6 +117,7 @@ impl Default for Options {
             recording: None,
             profile: None,
             echo: Vec::new(),
+            certifies: false,
             turn_max,
             is_stopped: || false,
         }
@@ -148,6 +157,11 @@ pub struct Report {
     /// The choices that did not take the first candidate, and the faults of the schedule, in words.
     pub deviations: Vec<(ScheduleEntry, String)>,
     activity: Activity,
+    origins: BTreeMap<String, Origin>,
+    /// The remarks of the simulation on what processes do.
+    remarks: BTreeSet<String>,
+    /// The digest after some numbers of lines of the record, in words.
+    marks: Vec<String>,
 }
 
 /// Runs a system to its end, seen by `observer`.
@@ -169,17 +183,21 @@ pub fn run(system: &System, options: Options, observer: &mut dyn Observer) -> Re
     let mut record = Record::new(file, observer);
     let coordinator = Coordinator::new(system, &shared, &options, &mut record)?;
     let outcome = coordinator.run()?;
+    let (digest, marks) = record.finish().map_err(|error| unwritten(path, &error))?;
     Ok(Report {
         end: outcome.end,
         time: Time::from_nanos(outcome.now),
         messages: outcome.messages,
         turns: outcome.turns,
-        digest: record.finish().map_err(|error| unwritten(path, &error))?,
+        digest,
         failures: outcome.failures,
         unused_rules: outcome.unused_rules,
         choices: outcome.choices,
         deviations: outcome.deviations,
         activity: outcome.activity,
+        origins: outcome.origins,
+        remarks: outcome.remarks,
+        marks,
     })
 }
 

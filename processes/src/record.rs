@@ -28,8 +28,15 @@ impl<F: FnMut(Time, &str, bool, &str)> Observer for F {
     }
 }
 
+/// The most digests that a record keeps.
+const MARKS_MAX: usize = 64;
+
 pub(crate) struct Record<'a> {
     digest: Xxh3,
+    lines: u64,
+    /// The digest after each number of lines that the step divides, in words.
+    marks: Vec<(u64, String)>,
+    step: u64,
     file: Option<BufWriter<File>>,
     observer: &'a mut dyn Observer,
     line: Vec<u8>,
@@ -39,7 +46,16 @@ pub(crate) struct Record<'a> {
 impl<'a> Record<'a> {
     pub(crate) fn new(file: Option<File>, observer: &'a mut dyn Observer) -> Self {
         let file = file.map(BufWriter::new);
-        Self { digest: Xxh3::new(), file, observer, line: Vec::new(), failed: None }
+        Self {
+            digest: Xxh3::new(),
+            lines: 0,
+            marks: Vec::new(),
+            step: 1,
+            file,
+            observer,
+            line: Vec::new(),
+            failed: None,
+        }
     }
 
     /// Something happens at `now` to or in the process `name`.
@@ -49,6 +65,7 @@ impl<'a> Record<'a> {
         // A vector takes everything.
         let _ = writeln!(self.line, "{} {name} {event}", Time::from_nanos(now));
         self.digest.update(&self.line);
+        self.mark(now);
         if let Some(file) = &mut self.file
             && let Err(error) = file.write_all(&self.line)
         {
@@ -61,6 +78,20 @@ impl<'a> Record<'a> {
         self.observer.line(Time::from_nanos(now), name, false, line);
     }
 
+    /// Keeps the digest, and every other one of those before once there are too many.
+    fn mark(&mut self, now: u64) {
+        self.lines += 1;
+        if !self.lines.is_multiple_of(self.step) {
+            return;
+        }
+        let (time, digest) = (Time::from_nanos(now), self.digest.digest());
+        self.marks.push((self.lines, format!("line {} at {time}, {digest:016x}", self.lines)));
+        if self.marks.len() > MARKS_MAX {
+            self.step *= 2;
+            self.marks.retain(|(lines, _)| lines.is_multiple_of(self.step));
+        }
+    }
+
     /// The process `name` has printed a line.
     pub(crate) fn print(&mut self, now: u64, name: &str, is_error: bool, line: &[u8]) {
         let text = String::from_utf8_lossy(line);
@@ -68,16 +99,16 @@ impl<'a> Record<'a> {
         self.observer.line(Time::from_nanos(now), name, is_error, &text);
     }
 
-    /// The digest of all that happened.
+    /// The digest of all that happened, and those after some numbers of lines, in words.
     ///
     /// # Errors
     /// The file could not be written.
-    pub(crate) fn finish(mut self) -> io::Result<u64> {
+    pub(crate) fn finish(mut self) -> io::Result<(u64, Vec<String>)> {
         if let Some(error) = self.failed {
             return Err(error);
         }
         self.file.as_mut().map_or(Ok(()), BufWriter::flush)?;
-        Ok(self.digest.digest())
+        Ok((self.digest.digest(), self.marks.into_iter().map(|(_, words)| words).collect()))
     }
 }
 

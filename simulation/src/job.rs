@@ -21,7 +21,7 @@ mod verify;
 mod watchdog;
 
 #[cfg(feature = "json")]
-pub use certificate::{Certificate, Platform};
+pub use certificate::{Certificate, Platform, certificate_differences};
 pub use explore::{Counterexample, Exploration, Explored, Order};
 pub use fresh::FreshProcess;
 pub use outcome::{CallbackCounts, Counts, Uncontrolled};

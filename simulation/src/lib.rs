@@ -28,6 +28,6 @@ pub use job::{
     describe,
 };
 #[cfg(feature = "json")]
-pub use job::{Certificate, Platform};
+pub use job::{Certificate, Platform, certificate_differences};
 pub use job_file::{JobFile, load_simulation};
 pub use registry::{NodeConfig, Registry};

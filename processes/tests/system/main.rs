@@ -1,6 +1,7 @@
 //! The command `ringspin` with programs of the machine, and with ROS 2 where one is sourced.
 
 mod bag;
+mod certificates;
 mod faults;
 mod injected;
 mod ros;

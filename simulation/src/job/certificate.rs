@@ -120,22 +120,34 @@ impl Certificate {
     /// # Errors
     /// An error if `json` is no certificate of this format.
     pub fn differences(&self, json: &str) -> Result<Vec<String>> {
-        let theirs: Value = serde_json::from_str(json).map_err(|error| wrong_format(&error))?;
         let ours = serde_json::to_value(self).expect("texts and numbers can be written");
-        let (Value::Object(ours), Value::Object(mut theirs)) = (ours, theirs) else {
-            return Err(other_version("no JSON object"));
-        };
-        if theirs.get("certificate") != ours.get("certificate") {
-            let found = theirs.get("certificate").unwrap_or(&Value::Null);
-            return Err(other_version(&format!("version {found}")));
-        }
-        let mut lines = Vec::new();
-        for (key, ours) in ours.iter().filter(|(key, _)| *key != "platform") {
-            let theirs = theirs.remove(key).unwrap_or(Value::Null);
-            differences_of(key, &theirs, ours, &mut lines);
-        }
-        Ok(lines)
+        certificate_differences(&ours, json, &|key| key != "platform")
     }
+}
+
+/// The parts in which the certificate `ours` differs from the document `json`: a line for each, of
+/// the keys that are `compared`.
+///
+/// # Errors
+/// An error if `json` is no certificate of the same format.
+pub fn certificate_differences(
+    ours: &Value,
+    json: &str,
+    compared: &dyn Fn(&str) -> bool,
+) -> Result<Vec<String>> {
+    let theirs: Value = serde_json::from_str(json).map_err(|error| wrong_format(&error))?;
+    let (Value::Object(ours), Value::Object(theirs)) = (ours, theirs) else {
+        return Err(other_version("no JSON object"));
+    };
+    if theirs.get("certificate") != ours.get("certificate") {
+        let found = theirs.get("certificate").unwrap_or(&Value::Null);
+        return Err(other_version(&format!("version {found}")));
+    }
+    let mut lines = Vec::new();
+    for (key, ours) in ours.iter().filter(|(key, _)| compared(key)) {
+        differences_of(key, theirs.get(key).unwrap_or(&Value::Null), ours, &mut lines);
+    }
+    Ok(lines)
 }
 
 fn wrong_format(problem: &serde_json::Error) -> Error {
@@ -154,8 +166,9 @@ fn differences_of(path: &str, theirs: &Value, ours: &Value, lines: &mut Vec<Stri
     match (theirs, ours) {
         _ if theirs == ours => {}
         (Value::Object(theirs), Value::Object(ours)) => {
-            for (key, ours) in ours {
-                let theirs = theirs.get(key).unwrap_or(&Value::Null);
+            let only_theirs = theirs.keys().filter(|key| !ours.contains_key(*key));
+            for key in ours.keys().chain(only_theirs) {
+                let [theirs, ours] = [theirs, ours].map(|of| of.get(key).unwrap_or(&Value::Null));
                 differences_of(&format!("{path}.{key}"), theirs, ours, lines);
             }
         }

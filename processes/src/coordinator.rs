@@ -23,9 +23,14 @@ use ringspin_executor::{Error, ErrorKind, Result, Time};
 use ringspin_modes::quantity::Nanos;
 use ringspin_modes::random::mix;
 use ringspin_modes::{ProcessFault, Schedule, ScheduleEntry, TiePolicy};
-use ringspin_process_protocol::{Callback, Down, Entity, Gid, Kind, NEVER, Sample, Sockets, Up};
+use ringspin_process_protocol::{
+    Callback, DURATIONS, Down, Entity, Gid, Kind, NEVER, Sample, Sockets, Up,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitStatus;
+
+/// The environment variable with the jumps of a process's clock.
+const CLOCK_JUMPS: &str = "RINGSPIN_CLOCK_JUMPS";
 
 /// The exit code of a process that was killed, as shells have it.
 const KILLED: u8 = 137;
@@ -292,10 +297,19 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         for place in places {
             let (spec, number) = (&self.system.processes[place], self.next_number(place));
             let seed = mix(self.system.seed ^ mix(u64::from(number) + 1));
+            let jumps = self.system.clock_jumps_of(&spec.name);
             let computing = self.system.computing_of(spec, self.options.profile.is_some());
+            let variables = [(DURATIONS, computing), (CLOCK_JUMPS, jumps.clone())];
             let process =
-                Process::start((place, spec, computing), number, self.now, seed, self.shared)?;
+                Process::start((place, spec, variables), number, self.now, seed, self.shared)?;
             self.record.note(self.now, &spec.name, format_args!("starts as process {number}"));
+            if let Some(jumps) = jumps {
+                self.record.note(
+                    self.now,
+                    &spec.name,
+                    format_args!("has a clock that jumps: {jumps}"),
+                );
+            }
             self.processes.insert(number, process);
             numbers.push(number);
         }

@@ -48,7 +48,7 @@ impl Faults {
         let (mut faults, mut links) = (Self::default(), Vec::new());
         for fault in &system.fault {
             match fault {
-                Fault::Kill { .. } => {} // at its time
+                Fault::Kill { .. } | Fault::Clock { .. } => {} // at their times
                 Fault::Loss { from, to, message } => {
                     let place = |name| system.place(name).expect("it was checked") as u32;
                     faults.losses.insert((loss(place(from), *message, place(to)), true));

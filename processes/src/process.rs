@@ -12,7 +12,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 use ringspin_executor::{Error, ErrorKind, Result};
-use ringspin_process_protocol::{DURATIONS, Down, Place, ReadError, Turn, Up, VARIABLE, receive};
+use ringspin_process_protocol::{Down, Place, ReadError, Turn, Up, VARIABLE, receive};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
@@ -101,7 +101,7 @@ impl Process {
     /// # Errors
     /// A program that cannot be started.
     pub(crate) fn start(
-        (place, spec, computing): (usize, &ProcessSpec, Option<String>),
+        (place, spec, variables): (usize, &ProcessSpec, [(&str, Option<String>); 2]),
         number: u32,
         now: u64,
         seed: u64,
@@ -135,8 +135,10 @@ impl Process {
             None => command.stdin(Stdio::null()).env("LD_PRELOAD", &shared.library),
         };
         command.env("RINGSPIN_THREADS", "simulated").env("RINGSPIN_SEED", seed.to_string());
-        if let Some(computing) = computing {
-            command.env(DURATIONS, computing);
+        for (name, value) in variables {
+            if let Some(value) = value {
+                command.env(name, value);
+            }
         }
         let place_of = Place { socket, process: number, start: now, owner: None };
         command.env(VARIABLE, place_of.to_string()).envs(&spec.env);

@@ -156,6 +156,16 @@ pub enum Fault {
         #[serde(default, deserialize_with = "optional_text")]
         until: Option<Nanos>,
     },
+    /// The clock of the calendar jumps, from which ROS's system time comes.
+    Clock {
+        /// The process.
+        process: String,
+        /// The simulated time.
+        at: Nanos,
+        /// How far: a duration, with `-` before it if the clock goes back.
+        #[serde(deserialize_with = "jump")]
+        by: i64,
+    },
     /// A single message is lost.
     Loss {
         /// The process that sends it.
@@ -171,7 +181,7 @@ impl Fault {
     /// The processes that it names.
     fn processes(&self) -> Vec<&String> {
         match self {
-            Self::Kill { process, .. } => vec![process],
+            Self::Kill { process, .. } | Self::Clock { process, .. } => vec![process],
             Self::Partition { between, .. } => {
                 between.iter().filter(|end| !end.starts_with('/')).collect()
             }
@@ -184,6 +194,7 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Kill { process, at, .. } => write!(f, "kill of {process} at {at}"),
+            Self::Clock { process, at, .. } => write!(f, "jump of the clock of {process} at {at}"),
             Self::Partition { between: [one, other], .. } => {
                 write!(f, "partition between {one} and {other}")
             }
@@ -312,6 +323,23 @@ impl System {
         has_any.then(|| Computing { rules, shares_cores, is_profiled }.to_string())
     }
 
+    /// The jumps of a process's clock, as it gets them; none without one.
+    pub(crate) fn clock_jumps_of(&self, of: &str) -> Option<String> {
+        let seconds = |nanos: i64| {
+            let sign = if nanos < 0 { "-" } else { "" };
+            let nanos = nanos.unsigned_abs();
+            format!("{sign}{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000)
+        };
+        let jump = |fault: &Fault| match fault {
+            Fault::Clock { process, at, by } if process == of => {
+                Some(format!("{}:{}", seconds(at.0 as i64), seconds(*by)))
+            }
+            _ => None,
+        };
+        let jumps: Vec<_> = self.fault.iter().filter_map(jump).collect();
+        (!jumps.is_empty()).then(|| jumps.join(","))
+    }
+
     /// Refuses names and commands that cannot be.
     pub(crate) fn check(&self) -> Result<()> {
         let invalid = |text: String| Err(Error::new(ErrorKind::InvalidArgument, text));
@@ -438,6 +466,17 @@ impl ProcessSpec {
     }
 }
 
+/// Reads a duration with an optional sign, in nanoseconds.
+fn jump<'de, D: serde::Deserializer<'de>>(from: D) -> std::result::Result<i64, D::Error> {
+    let text = String::deserialize(from)?;
+    let (sign, duration) = match text.strip_prefix('-') {
+        Some(rest) => (-1, rest),
+        None => (1, &text[..]),
+    };
+    let nanos = duration.trim().parse::<Nanos>().map_err(serde::de::Error::custom)?;
+    Ok(sign * i64::try_from(nanos.0).unwrap_or(i64::MAX))
+}
+
 /// Reads a value from its text, if there is one.
 fn optional_text<'de, D, T>(from: D) -> std::result::Result<Option<T>, D::Error>
 where
@@ -487,6 +526,8 @@ mod tests {
         assert!(window.contains("`until` is 1s"), "{window}");
         let time = fault("kill: { process: a }");
         assert!(time.contains("`at`"), "{time}");
+        let clock = fault("clock: { process: a, at: 1 s, by: 5 }");
+        assert!(clock.contains("`5` is not a duration"), "{clock}");
         let key = fault("los: { from: a, to: a, message: 1 }");
         assert!(key.contains("los"), "{key}");
         let end = "end: b\nprocesses: [{ name: a, command: x }]";

@@ -29,6 +29,9 @@ pub struct Settings {
     /// How far each reading of a clock advances the time, in nanoseconds; zero if time stands still
     /// while a thread runs. With 1, two readings in succession are never equal.
     pub clock_step_ns: u64,
+    /// Times since 1970, each with the nanoseconds by which the clock of the calendar jumps then.
+    /// Waits that have begun keep their ends.
+    pub clock_jumps: Vec<(Duration, i64)>,
     /// The number of processors that programs see, and thus the usual number of their workers.
     pub processors: NonZeroUsize,
     /// Whether sockets may be created. Data arrives there at times that no other run repeats.
@@ -44,14 +47,15 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// Seed 0, in 1970, no end, readings that take no time, two processors, no sockets; blocked for
-    /// 3 s, busy for 60 s, ten million switches at an instant.
+    /// Seed 0, in 1970, no end, readings that take no time, no jumps, two processors, no sockets;
+    /// blocked for 3 s, busy for 60 s, ten million switches at an instant.
     fn default() -> Self {
         Self {
             seed: 0,
             start: Duration::ZERO,
             duration: None,
             clock_step_ns: 0,
+            clock_jumps: Vec::new(),
             processors: NonZeroUsize::MIN.saturating_add(1),
             allows_sockets: false,
             blocked_max: Duration::from_secs(3),
@@ -70,6 +74,7 @@ impl Settings {
     /// | `RINGSPIN_START` | [`start`](Self::start), in whole seconds |
     /// | `RINGSPIN_DURATION` | [`duration`](Self::duration), in seconds |
     /// | `RINGSPIN_CLOCK_STEP_NS` | [`clock_step_ns`](Self::clock_step_ns) |
+    /// | `RINGSPIN_CLOCK_JUMPS` | [`clock_jumps`](Self::clock_jumps), in seconds: `3:5,9.5:-0.2` |
     /// | `RINGSPIN_PROCESSORS` | [`processors`](Self::processors) |
     /// | `RINGSPIN_SOCKETS` | [`allows_sockets`](Self::allows_sockets): `allow` or `refuse` |
     /// | `RINGSPIN_BLOCKED_MAX_MS` | [`blocked_max`](Self::blocked_max), in milliseconds |
@@ -93,6 +98,10 @@ impl Settings {
         let step = read("RINGSPIN_CLOCK_STEP_NS", "a number of nanoseconds up to 1000", |text| {
             text.parse().ok().filter(|step| *step <= 1000)
         })?;
+        let expected = "times and jumps in seconds, such as 3:5,9.5:-0.2";
+        let jumps = read("RINGSPIN_CLOCK_JUMPS", expected, |text| {
+            text.split(',').map(clock_jump).collect()
+        })?;
         let switches = read("RINGSPIN_INSTANT_SWITCHES_MAX", whole, |text| text.parse().ok())?;
         Ok(Self {
             seed: read("RINGSPIN_SEED", whole, |text| text.parse().ok())?.unwrap_or(default.seed),
@@ -101,6 +110,7 @@ impl Settings {
                 Duration::try_from_secs_f64(text.parse().ok()?).ok()
             })?,
             clock_step_ns: step.unwrap_or(default.clock_step_ns),
+            clock_jumps: jumps.unwrap_or_default(),
             processors: processors.unwrap_or(default.processors),
             allows_sockets: sockets.is_some_and(|chosen| chosen == "allow"),
             blocked_max: millis("RINGSPIN_BLOCKED_MAX_MS", default.blocked_max)?,
@@ -108,6 +118,14 @@ impl Settings {
             instant_switches_max: switches.unwrap_or(default.instant_switches_max),
         })
     }
+}
+
+/// A time and a jump, in seconds.
+fn clock_jump(text: &str) -> Option<(Duration, i64)> {
+    let (at, by) = text.split_once(':')?;
+    let by = by.parse::<f64>().ok().filter(|by| by.is_finite())?;
+    let at = Duration::try_from_secs_f64(at.parse().ok()?).ok()?;
+    Some((at, (by * 1e9).round() as i64))
 }
 
 /// Reads a variable, if it is set.

@@ -167,3 +167,32 @@ fault:
     assert_eq!(code, 2, "{error}");
     assert!(error.contains("fault 1 (partition between /nose and lidar): no message"), "{error}");
 }
+
+#[test]
+fn the_clock_of_the_calendar_jumps_and_the_monotonic_one_does_not() {
+    let code = "import ctypes, threading, time
+lock = threading.Lock()
+lock.acquire()
+def show(): print(time.time_ns() // 1000000, (time.monotonic_ns() // 1000000) % 86400000)
+for _ in range(3): show(); time.sleep(2)
+lock.acquire(timeout=1.0)
+show()
+libc, semaphore = ctypes.CDLL(None), ctypes.create_string_buffer(32)
+libc.sem_init(semaphore, 0, 0)
+libc.sem_timedwait(semaphore, (ctypes.c_long * 2)(time.time_ns() // 10**9 + 1, 0))
+show()
+";
+    let (folder, path) = system(
+        "processes: [{ name: a, command: python3 a.py, start: 10 s }]
+fault:
+  - clock: { process: a, at: 11 s, by: 5 s }
+  - clock: { process: a, at: 13 s, by: -3 s }
+",
+    );
+    std::fs::write(folder.path().join("a.py"), code).unwrap();
+    let (code, out, error) = run(&["run", &path]);
+    assert_eq!(code, 0, "{out}{error}");
+    let readings: Vec<_> = out.lines().map(|line| line.split("] ").nth(1).unwrap()).collect();
+    let expected = ["10000 10000", "17000 12000", "16000 14000", "19000 17000", "20000 18000"];
+    assert_eq!(readings, expected);
+}

@@ -8,6 +8,7 @@
 //! says how to wait instead.
 
 use super::{SECOND, fail, interpose, nanos, to_timespec};
+use crate::current::current;
 use crate::output;
 use crate::wait::{NEVER, Nanos, Slot};
 use crate::world::World;
@@ -25,10 +26,26 @@ fn is_calendar(clock: clockid_t) -> bool {
     matches!(clock, libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_TAI)
 }
 
+/// How far the calendar is ahead of the world's time.
+fn ahead(world: &World, now: Nanos) -> i64 {
+    let jumps = world.settings.clock_jumps.iter();
+    let past = jumps.filter(|(at, _)| at.as_nanos() <= u128::from(now));
+    past.fold(0, |sum, (_, by)| sum.saturating_add(*by))
+}
+
+/// Reads the clock of the calendar, which may have jumped.
+fn read_calendar(world: &World, me: Slot) -> Nanos {
+    let now = world.read_clock(me);
+    now.saturating_add_signed(ahead(world, now))
+}
+
 /// The world's time of a reading of `clock`.
 pub(super) fn to_world(clock: clockid_t, reading: Nanos) -> Nanos {
     match is_calendar(clock) {
-        true => reading,
+        true => {
+            let ahead = current().map_or(0, |(world, _)| ahead(world, world.now()));
+            reading.saturating_sub_signed(ahead)
+        }
         false => reading.saturating_sub(MONOTONIC_AHEAD),
     }
 }
@@ -36,14 +53,6 @@ pub(super) fn to_world(clock: clockid_t, reading: Nanos) -> Nanos {
 /// The reading of the monotonic clock, and of those of processor time, at a time of the world.
 fn monotonic_of(now: Nanos) -> Nanos {
     now.saturating_add(MONOTONIC_AHEAD)
-}
-
-/// The reading of `clock` at a time of the world.
-pub(super) fn from_world(clock: clockid_t, now: Nanos) -> Nanos {
-    match is_calendar(clock) {
-        true => now,
-        false => monotonic_of(now),
-    }
 }
 
 /// The counter of the processor's cycles, which has one a nanosecond in a world. Reading it counts
@@ -110,7 +119,10 @@ fn refuse_signals(function: &str) {
 interpose! {
     /// Reads a clock: all of them, those of processor time as well, show the world's time.
     fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int = |world, me| {
-        let now = from_world(clock, world.read_clock(me));
+        let now = match is_calendar(clock) {
+            true => read_calendar(world, me),
+            false => monotonic_of(world.read_clock(me)),
+        };
         // SAFETY: the caller passes a place for the time.
         unsafe { time.write(to_timespec(now)) };
         0
@@ -119,13 +131,13 @@ interpose! {
     /// Reads the clock of the calendar.
     fn gettimeofday(time: *mut timeval, zone: *mut c_void) -> c_int = |world, me| {
         // SAFETY: the caller passes a place for the time.
-        unsafe { time.write(to_timeval(world.read_clock(me))) };
+        unsafe { time.write(to_timeval(read_calendar(world, me))) };
         0
     }
 
     /// Reads the clock of the calendar.
     fn time(time: *mut time_t) -> time_t = |world, me| {
-        let now = (world.read_clock(me) / SECOND) as time_t;
+        let now = (read_calendar(world, me) / SECOND) as time_t;
         if !time.is_null() {
             // SAFETY: a place for the time, unless it is null.
             unsafe { time.write(now) };
@@ -140,7 +152,7 @@ interpose! {
             return 0; // there is no such clock
         }
         // SAFETY: the caller passes a place for the time.
-        unsafe { time.write(to_timespec(world.read_clock(me))) };
+        unsafe { time.write(to_timespec(read_calendar(world, me))) };
         base
     }
 

@@ -297,7 +297,7 @@ interpose! {
             timer.deadline = match (value, flags & libc::TFD_TIMER_ABSTIME) {
                 (0, _) => NEVER,
                 (_, 0) => now.saturating_add(value),
-                (_, _) if timer.is_real => value,
+                (_, _) if timer.is_real => clock::to_world(libc::CLOCK_REALTIME, value),
                 (_, _) => clock::to_world(libc::CLOCK_MONOTONIC, value),
             };
             Some((before, now))

@@ -28,8 +28,8 @@ For recordings, each with its own --help:
 
 Exit codes:
   0    all went well
-  1    a process ended with another code than 0 or was killed, runs differ, or `explore` has found
-       an order that fails
+  1    a process ended with another code than 0, was killed or did not end, runs differ, or
+       `explore` has found an order or faults with which one fails
   2    the command line or the system is not usable
   130  the run was stopped by a signal
   N    of `run`: the code of the process that the system names in `end`";
@@ -184,6 +184,7 @@ impl Common {
             None => System::of_commands(self.commands.split(|word| word == "--"))?,
         };
         system.end_after = self.duration.or(system.end_after);
+        system.is_cut = self.duration.is_some();
         system.seed = self.seed.unwrap_or(system.seed);
         Ok(system)
     }

@@ -166,6 +166,12 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         let unused = unused.chain(self.unused_faults()).chain(self.echo.unused());
         self.outcome.unused_rules = unused.collect();
         self.outcome.end = end?;
+        if let (Some(name), End::Time | End::Quiet) = (&self.system.end, self.outcome.end)
+            && !(self.system.is_cut && self.outcome.end == End::Time)
+        {
+            let time = Time::from_nanos(self.now);
+            self.outcome.failures.push(format!("{name} has not ended at {time}: the run is over"));
+        }
         self.outcome.now = self.now;
         self.outcome.choices = self.queue.choices;
         let all: Vec<_> = self.processes.keys().copied().collect();

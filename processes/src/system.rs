@@ -60,9 +60,13 @@ pub struct System {
     /// The faults of every run.
     #[serde(default)]
     pub fault: Vec<Fault>,
-    /// The process at the end of which the run ends, with its exit code.
+    /// The process at the end of which the run ends, with its exit code. If it has not ended when
+    /// the run is over, it has failed.
     #[serde(default)]
     pub end: Option<String>,
+    /// Whether the run is over earlier than the file says, so that nothing has to end.
+    #[serde(skip)]
+    pub(crate) is_cut: bool,
     /// How many durations, the first ones, are of the profile.
     #[serde(skip)]
     pub(crate) profiled: usize,

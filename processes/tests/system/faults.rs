@@ -58,6 +58,20 @@ fn a_failed_process_is_named_and_decides_the_exit_code() {
 }
 
 #[test]
+fn a_process_that_has_to_end_fails_if_the_run_is_over_before() {
+    let text = "for: 5 s\nend: b\nprocesses:\n  - { name: a, command: 'true' }\n  - { name: b, \
+                command: sleep 9 }\n";
+    let (_folder, path) = system(text);
+    let (code, _, error) = run(&["run", &path]);
+    assert_eq!(code, 1, "{error}");
+    assert!(error.contains("b has not ended at 5.000000000 s"), "{error}");
+    for (time, expected) in [("4 s", 0), ("10 s", 0)] {
+        let (code, _, error) = run(&["run", "--for", time, &path]);
+        assert_eq!(code, expected, "{error}");
+    }
+}
+
+#[test]
 fn a_process_is_started_again_a_second_after_its_end() {
     let text = "for: 3.5 s\nprocesses:\n  - { name: a, command: [sh, -c, 'echo up; exit 3'], \
                 restart: on-failure }\n  - { name: b, command: 'true', restart: on-failure }\n";

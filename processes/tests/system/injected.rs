@@ -92,6 +92,34 @@ fn a_process_that_cannot_restart_is_found_and_shrunk_to_the_kill() {
     }
 }
 
+/// The fault makes a process wait for ever.
+#[test]
+fn a_run_that_does_not_end_is_found() {
+    let code = "import os, sys, time
+if sys.argv[1] == 'clean': os.path.exists('made') and os.remove('made')
+if sys.argv[1] == 'make': time.sleep(1); open('made', 'w').close()
+while sys.argv[1] == 'wait' and not os.path.exists('made'): time.sleep(0.1)
+";
+    let (folder, path) = system(
+        "for: 5 s
+end: wait
+processes:
+  - { name: clean, command: python3 a.py clean }
+  - { name: make, command: python3 a.py make, start: 1 ms }
+  - { name: wait, command: python3 a.py wait, start: 1 ms }
+",
+    );
+    std::fs::write(folder.path().join("a.py"), code).unwrap();
+    let args = ["explore", "--faults", "kill:make,late:wait", "--seeds", "0..20", &path];
+    let (code, out, error) = run(&args);
+    assert_eq!(code, 1, "{out}{error}");
+    assert!(out.contains("wait has not ended at 5.000000000 s"), "{out}");
+    assert!(out.contains("\n1 of ") && out.contains("\n  make killed at 1.001"), "{out}");
+    let (code, _, error) = run(&["run", "--schedule", schedule(&out), &path]);
+    assert_eq!(code, 1, "{error}");
+    assert!(error.contains("wait has not ended at 5.000000000 s"), "{error}");
+}
+
 /// Systems of two rclpy processes, `sent` and `tested`, that fail by one fault only.
 #[test]
 #[ignore = "needs rclpy"]

@@ -182,17 +182,22 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         Ok(self.outcome)
     }
 
-    /// The kills that were for no process, and the entries of the schedule that were not applied.
+    /// The kills and losses of the system that did not happen, and the entries of the schedule that
+    /// were not applied.
     fn unused_faults(&self) -> Vec<String> {
-        let kills = self.system.fault.iter().enumerate();
-        let kills = kills.filter(|(n, fault)| {
-            matches!(fault, Fault::Kill { .. }) && !self.used_kills.contains(n)
-        });
-        let mut unused: Vec<_> = kills
-            .map(|(n, fault)| {
-                format!("fault {} ({fault}): it does not run then; correct `at`", n + 1)
-            })
-            .collect();
+        let problem = |(n, fault): (usize, &Fault)| {
+            let problem = match fault {
+                Fault::Kill { .. } if !self.used_kills.contains(&n) => {
+                    "it does not run then; correct `at`"
+                }
+                Fault::Loss { .. } if self.graph.faults.is_left(self.system, fault) => {
+                    "there is no such message; correct `message`"
+                }
+                _ => return None,
+            };
+            Some(format!("fault {} ({fault}): {problem}", n + 1))
+        };
+        let mut unused: Vec<_> = self.system.fault.iter().enumerate().filter_map(problem).collect();
         if let TiePolicy::Scripted(schedule) = &self.options.ties {
             let applied: Schedule =
                 self.outcome.deviations.iter().map(|(entry, _)| *entry).collect();

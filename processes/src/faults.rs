@@ -28,7 +28,7 @@ pub(crate) struct Faults {
     /// The time until the next start, by process and turn.
     kills: BTreeMap<(u32, u64), Option<u64>>,
     late: BTreeMap<u32, u64>,
-    /// The lost messages. Those of the system are not reported as applied.
+    /// The messages to lose. Those of the system are removed when they are lost.
     losses: BTreeSet<(Loss, IsOwn)>,
     /// The faults of the schedule that were applied, in words.
     pub(crate) applied: Vec<(ScheduleEntry, String)>,
@@ -42,6 +42,12 @@ fn loss(from: u32, sequence: u64, to: u32) -> Loss {
     Loss { event: EventId { source: SourceId(from), sequence }, callback: CallbackId(to) }
 }
 
+/// The loss that a fault is, if it is one.
+fn loss_of(system: &System, fault: &Fault) -> Option<Loss> {
+    let Fault::Loss { from, to, message } = fault else { return None };
+    Some(loss(system.place(from)? as u32, *message, system.place(to)? as u32))
+}
+
 impl Faults {
     /// The faults of the system and of `schedule`, and the links by which partitions come about.
     pub(crate) fn new(system: &System, schedule: &Schedule) -> (Self, Vec<LinkRule>) {
@@ -49,9 +55,8 @@ impl Faults {
         for fault in &system.fault {
             match fault {
                 Fault::Kill { .. } | Fault::Clock { .. } => {} // at their times
-                Fault::Loss { from, to, message } => {
-                    let place = |name| system.place(name).expect("it was checked") as u32;
-                    faults.losses.insert((loss(place(from), *message, place(to)), true));
+                Fault::Loss { .. } => {
+                    faults.losses.extend(loss_of(system, fault).map(|loss| (loss, true)));
                 }
                 Fault::Partition { between, since, until } => {
                     let time = |time: &Option<Nanos>| time.map(|time| Time::from_nanos(time.0));
@@ -110,7 +115,12 @@ impl Faults {
         if is_of_schedule {
             self.applied.push((ScheduleEntry::Loss(loss), words()));
         }
-        is_of_schedule || self.losses.contains(&(loss, true))
+        self.losses.remove(&(loss, true)) || is_of_schedule
+    }
+
+    /// Whether this loss of the system has not happened.
+    pub(crate) fn is_left(&self, system: &System, fault: &Fault) -> bool {
+        loss_of(system, fault).is_some_and(|loss| self.losses.contains(&(loss, true)))
     }
 }
 

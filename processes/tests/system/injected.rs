@@ -49,6 +49,12 @@ fn a_killed_process_starts_again_and_all_runs_are_equal() {
     assert_eq!(out.matches("[0.001000000 s worker] begins").count(), 3, "{out}");
     assert_eq!(error.matches("worker ended at 3.000000000 s").count(), 3, "{error}");
 
+    let (_folder, path) = worker("fault: [{ loss: { from: init, to: other, message: 3 } }]");
+    let (code, _, error) = run(&["run", &path]);
+    assert_eq!(code, 2, "{error}");
+    let loss = "fault 1 (loss of message 3 from init to other): there is no such message";
+    assert!(error.contains(loss), "{error}");
+
     let (_folder, path) = worker("fault: [{ kill: { process: worker, at: 2 s } }]");
     let (code, _, error) = run(&["run", &path]);
     assert_eq!(code, 0, "{error}");

@@ -26,8 +26,11 @@ use ringspin_modes::{ProcessFault, Schedule, ScheduleEntry, TiePolicy};
 use ringspin_process_protocol::{
     Callback, DURATIONS, Down, Entity, Gid, Kind, NEVER, Sample, Sockets, Up,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::process::ExitStatus;
+
+/// How many turns a process gets at once.
+const TURNS_MAX: usize = 256;
 
 /// The environment variable with the jumps of a process's clock.
 const CLOCK_JUMPS: &str = "RINGSPIN_CLOCK_JUMPS";
@@ -104,6 +107,18 @@ pub(crate) struct Coordinator<'a, 'b> {
     /// The places of the kills that were for a process.
     used_kills: BTreeSet<usize>,
     lines: Vec<(usize, Vec<u8>)>,
+    /// The arrivals in the turns of a process that have not begun.
+    arriving: VecDeque<Vec<Arrival>>,
+}
+
+/// A frame that arrives, as the record has it.
+#[derive(Clone, Copy, Debug)]
+enum Arrival {
+    /// A message of this number, from a process to an endpoint.
+    Message(i64, u32, Gid),
+    Look,
+    End,
+    Change,
 }
 
 impl<'a, 'b> Coordinator<'a, 'b> {
@@ -135,6 +150,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             used_kills: BTreeSet::new(),
             provenance: options.certifies.then(Provenance::default),
             lines: Vec::new(),
+            arriving: VecDeque::new(),
         })
     }
 
@@ -237,10 +253,10 @@ impl<'a, 'b> Coordinator<'a, 'b> {
                 Next::Event(_, _, Event::Start(place)) => self.start(place)?,
                 Next::Event(_, _, Event::Kill(n)) => self.kill(n),
                 Next::Event(_, number, Event::Frame(frame)) => {
-                    let frames = self.with_changes(time, number, frame);
-                    self.turn(number, frames)?
+                    let turns = self.with_next_turns(time, number, frame);
+                    self.turns(number, turns)?
                 }
-                Next::Deadline(_, number) => self.turn(number, Vec::new())?,
+                Next::Deadline(_, number) => self.turns(number, vec![Vec::new()])?,
             };
             if let Some(end) = end {
                 return Ok(end);
@@ -250,6 +266,21 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             }
         }
         Ok(self.quiet())
+    }
+
+    /// The turn of a process in which this frame arrives, with its next ones if no other process
+    /// has a turn before. They are those that it would have one by one.
+    fn with_next_turns(&mut self, time: u64, number: u32, frame: Down) -> Vec<Vec<Down>> {
+        let mut turns = vec![self.with_changes(time, number, frame)];
+        let has_order = self.queue.is_in_order() && !self.graph.faults.has_kill(number);
+        let is_next = |to, event: &Event| to == number && matches!(event, Event::Frame(_));
+        while has_order
+            && turns.len() < TURNS_MAX
+            && let Some(Event::Frame(next)) = self.queue.pop_if(time, is_next)
+        {
+            turns.push(self.with_changes(time, number, next));
+        }
+        turns
     }
 
     /// A frame for a process; a change of the graph with the next ones, as they are one turn.
@@ -366,8 +397,8 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         }
     }
 
-    /// Gives a process a turn in which these frames arrive.
-    fn turn(&mut self, number: u32, mut frames: Vec<Down>) -> Result<Option<End>> {
+    /// Gives a process turns in which these frames arrive.
+    fn turns(&mut self, number: u32, turns: Vec<Vec<Down>>) -> Result<Option<End>> {
         let process = &self.processes[&number];
         if !process.is_alive() {
             return Ok(None);
@@ -379,28 +410,44 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             self.graph.faults.applied.push((ScheduleEntry::Fault(fault), words));
             return Ok(end);
         }
-        for frame in &frames {
-            self.note_arrival(number, frame);
+        let go = Down::Go { now: self.now, until: self.until(number) };
+        let (count, mut frames) = (turns.len(), Vec::new());
+        self.arriving.clear();
+        for turn in turns {
+            self.arriving.push_back(turn.iter().map(|frame| arrival(number, frame)).collect());
+            frames.extend(turn.into_iter().chain([go.clone()]));
         }
-        let until = self.until(number);
-        frames.push(Down::Go { now: self.now, until });
-        self.process(number).tell(frames);
-        self.hear(number)
+        self.note_arrivals(number);
+        self.process(number).tell(count, frames);
+        loop {
+            let end = self.hear(number)?;
+            if end.is_some() || self.arriving.is_empty() {
+                return Ok(end);
+            }
+            self.note_arrivals(number);
+            self.process(number).tell(0, [Down::Continue]);
+        }
     }
 
-    fn note_arrival(&mut self, number: u32, frame: &Down) {
+    /// Notes the arrivals in the turn of a process that begins.
+    fn note_arrivals(&mut self, number: u32) {
         let name = self.system.name_of(number);
-        match frame {
-            Down::Deliver { to, sample } => {
-                let topic = self.graph.get(Gid { process: number, number: to[0] });
-                let topic = topic.map_or("?", |entity| &entity.name);
-                let from = self.system.name_of(sample.from.process);
-                let event = format_args!("receives {topic} {} of {from}", sample.number);
-                self.record.note(self.now, name, event);
+        for arrival in self.arriving.pop_front().unwrap_or_default() {
+            match arrival {
+                Arrival::Message(count, from, to) => {
+                    let topic = self.graph.get(to).map_or("?", |entity| &entity.name);
+                    let from = self.system.name_of(from);
+                    let event = format_args!("receives {topic} {count} of {from}");
+                    self.record.note(self.now, name, event);
+                }
+                Arrival::Look => {
+                    self.record.note(self.now, name, format_args!("looks at its sockets"));
+                }
+                Arrival::End => self.record.note(self.now, name, format_args!("has computed")),
+                Arrival::Change => {
+                    self.record.note(self.now, name, format_args!("sees a change of the graph"));
+                }
             }
-            Down::Look => self.record.note(self.now, name, format_args!("looks at its sockets")),
-            Down::Computed(_) => self.record.note(self.now, name, format_args!("has computed")),
-            _ => self.record.note(self.now, name, format_args!("sees a change of the graph")),
         }
     }
 
@@ -426,28 +473,39 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             });
             self.now = last.map_or(self.now, |last| last.max(self.now));
         }
-        for (output, line) in std::mem::take(&mut self.lines) {
-            if line.starts_with(b"ringspin: ") {
-                let remark = String::from_utf8_lossy(&line["ringspin: ".len()..]);
-                self.outcome.remarks.insert(format!("{name}: {remark}"));
-            }
-            self.record.print(self.now, &name, output == 1, &line);
-        }
         let frames = match heard {
             Ok(frames) => frames,
             Err(Gone::Stopped) => {
                 return Err(Error::new(ErrorKind::InvalidState, "stopped by a signal"));
             }
-            Err(Gone::Ended(status)) => return Ok(self.ended(number, status)),
-            Err(Gone::Killed(reason)) => return Ok(self.killed(number, &reason)),
+            Err(gone) => {
+                self.print(&name);
+                self.arriving.clear();
+                return Ok(match gone {
+                    Gone::Killed(reason) => self.killed(number, &reason),
+                    Gone::Ended(status) => self.ended(number, status),
+                    Gone::Stopped => None,
+                });
+            }
         };
         if frames.iter().any(|frame| frame.process().is_some_and(|of| of != number)) {
             let reason = "it sent something in the name of another process";
             self.process(number).kill(reason);
             return Ok(self.killed(number, reason));
         }
-        let mut is_over = true;
-        for frame in frames {
+        // Lines are of the last one of several turns.
+        let is_rest = |frame: &Up| matches!(frame, Up::Rest { .. });
+        let last = frames.split_last().and_then(|(_, before)| before.iter().rposition(is_rest));
+        let (last, mut is_over) = (last.map_or(0, |rest| rest + 1), true);
+        for (n, frame) in frames.into_iter().enumerate() {
+            if !is_over {
+                self.outcome.turns += 1;
+                self.note_arrivals(number);
+                is_over = true;
+            }
+            if n == last {
+                self.print(&name);
+            }
             match frame {
                 Up::Rest { deadline, switches, digest, sockets, .. } => {
                     let event = format_args!("rests, {switches} switches, digest {digest:016x}");
@@ -463,6 +521,17 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         }
         // After its last words the process ends.
         if is_over { self.hear(number) } else { Ok(None) }
+    }
+
+    /// The process `name` has printed the lines.
+    fn print(&mut self, name: &str) {
+        for (output, line) in std::mem::take(&mut self.lines) {
+            if line.starts_with(b"ringspin: ") {
+                let remark = String::from_utf8_lossy(&line["ringspin: ".len()..]);
+                self.outcome.remarks.insert(format!("{name}: {remark}"));
+            }
+            self.record.print(self.now, name, output == 1, &line);
+        }
     }
 
     /// A process rests. If it has used a socket, others that have some may be able to continue.
@@ -667,5 +736,16 @@ impl<'a, 'b> Coordinator<'a, 'b> {
     fn end_of(&self, number: u32, code: u8) -> Option<End> {
         let name = self.system.name_of(number);
         (self.system.end.as_deref() == Some(name)).then_some(End::Process(code))
+    }
+}
+
+fn arrival(process: u32, frame: &Down) -> Arrival {
+    match frame {
+        Down::Deliver { to, sample } => {
+            Arrival::Message(sample.number, sample.from.process, Gid { process, number: to[0] })
+        }
+        Down::Look => Arrival::Look,
+        Down::Computed(_) => Arrival::End,
+        _ => Arrival::Change,
     }
 }

@@ -102,6 +102,11 @@ impl Faults {
         self.kills.remove(&(process, turn))
     }
 
+    /// Whether the process is killed before a turn.
+    pub(crate) fn has_kill(&self, process: u32) -> bool {
+        self.kills.range((process, 0)..=(process, u64::MAX)).next().is_some()
+    }
+
     /// Whether the message of this index, of those from one process to another one, is lost;
     /// `words` describes it.
     pub(crate) fn is_lost(

@@ -177,9 +177,9 @@ impl Process {
         self.socket.is_some()
     }
 
-    /// Gives it a turn, in which these frames arrive.
-    pub(crate) fn tell(&mut self, frames: impl IntoIterator<Item = Down>) {
-        self.turn += 1;
+    /// Gives it turns, one after the other: so many, in which these frames arrive.
+    pub(crate) fn tell(&mut self, turns: usize, frames: impl IntoIterator<Item = Down>) {
+        self.turn += turns as u64;
         let mut turn = Turn::default();
         frames.into_iter().for_each(|frame| turn.push(&frame));
         // If it has ended, the next read tells.
@@ -235,8 +235,11 @@ impl Process {
         }
         let _ = poll(&mut all, PollTimeout::from(LOOK));
         let ready = all.map(|one| one.any().unwrap_or(false));
+        if ready[0] {
+            return true; // the output may be that of a later turn
+        }
         if (ready[1] || ready[2]) && !*is_told {
-            self.tell([Down::Reading]);
+            self.tell(0, [Down::Reading]);
             *is_told = true;
         }
         for (n, output) in self.outputs.iter_mut().enumerate().filter(|(n, _)| ready[n + 1]) {
@@ -244,7 +247,7 @@ impl Process {
                 std::thread::sleep(Duration::from_millis(1)); // a closed pipe is always ready
             }
         }
-        ready[0]
+        false
     }
 
     fn read_outputs(&mut self, lines: &mut Vec<(usize, Vec<u8>)>) {

@@ -76,6 +76,11 @@ impl<T> EventQueue<T> {
         self.events.first_key_value().map(|(key, _)| key.0)
     }
 
+    /// Whether the first of several candidates is always taken.
+    pub(crate) fn is_in_order(&self) -> bool {
+        matches!(self.order, Order::First)
+    }
+
     /// The next event, if it is at `time`, and `is_it` with its process.
     pub(crate) fn pop_if(&mut self, time: u64, is_it: impl FnOnce(u32, &T) -> bool) -> Option<T> {
         let first = self.events.first_entry()?;

@@ -126,6 +126,10 @@ pub(crate) struct Bus {
     computing: BTreeSet<u32>,
     /// Callbacks that have returned, and for how many nanoseconds of real time they computed.
     pub(crate) measured: Vec<(String, u64)>,
+    /// The ends of turns that are not sent yet.
+    pub(crate) rests: Vec<Up>,
+    /// The frames of the next turns.
+    pub(crate) next_turns: VecDeque<Down>,
     /// Until when the process may pass deadlines alone.
     pub(crate) until: u64,
     entities: BTreeMap<Gid, Entity>,
@@ -530,7 +534,8 @@ impl Bus {
             Down::Computed(number) => {
                 self.computing.remove(&number);
             }
-            Down::Look | Down::Reading => {} // the world looks at all descriptors
+            // The world looks at all descriptors.
+            Down::Look | Down::Reading | Down::Continue => {}
             Down::Go { until, .. } => self.until = until,
         }
     }

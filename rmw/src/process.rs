@@ -6,7 +6,7 @@
 //! nothing here may wait for a lock of the program, and no function of a client library is called.
 
 use crate::bus;
-use ringspin_process_protocol::{Down, NEVER, Place, Sockets, Up, VARIABLE, receive};
+use ringspin_process_protocol::{Down, NEVER, Place, Sockets, Turn, Up, VARIABLE, receive};
 use ringspin_simulated_threads::coordination::{self, Next, Rest};
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::net::UnixStream;
@@ -82,31 +82,55 @@ extern "C" fn coordinate(rest: Rest) -> Next {
     let socket = SOCKET.get().map_or(-1, AsRawFd::as_raw_fd);
     // Output is in the pipe, or the coordinator has told that it reads it.
     let has_output = [libc::STDOUT_FILENO, libc::STDERR_FILENO, socket].into_iter().any(has_unread);
-    if deadline != NEVER
-        && !has_output
-        && !used_sockets
-        && bus::with(|bus| bus.outbox.is_empty() && deadline < bus.until)
-    {
+    let (has_turns, may_pass) = bus::with(|bus| {
+        let says_nothing = !has_output && !used_sockets && bus.outbox.is_empty();
+        let has_turns = !bus.next_turns.is_empty();
+        let may_pass = !has_turns && bus.rests.is_empty() && deadline < bus.until;
+        (says_nothing && has_turns, says_nothing && may_pass && deadline != NEVER)
+    });
+    if may_pass {
         return Next { now: deadline, wakes: false };
     }
     let waits_for = Some(deadline).filter(|deadline| *deadline != NEVER);
     let sockets = Sockets { has_any: has_sockets, were_used: used_sockets };
-    say(&Up::Rest { now, deadline: waits_for, switches, digest, has_output, sockets });
+    let end = Up::Rest { now, deadline: waits_for, switches, digest, has_output, sockets };
+    if has_turns {
+        bus::with(|bus| bus.rests.push(end));
+    } else {
+        say(&end);
+        let frames = hear();
+        bus::with(|bus| bus.next_turns.extend(frames));
+    }
+    bus::with(|bus| {
+        let is_end = |frame: &Down| matches!(frame, Down::Go { .. });
+        let count = bus.next_turns.iter().position(is_end).map_or(0, |end| end + 1);
+        let frames: Vec<_> = bus.next_turns.drain(..count).collect();
+        let wakes = frames.len() > 1;
+        Next { now: bus.hear_turn(frames, now, deadline), wakes }
+    })
+}
+
+/// Waits for turns; returns their frames, or none to continue with those that came before.
+fn hear() -> Vec<Down> {
     let mut frames: Vec<Down> = Vec::new();
-    while !matches!(frames.last(), Some(Down::Go { .. })) {
+    while !matches!(frames.last(), Some(Down::Go { .. } | Down::Continue)) {
         let heard = SOCKET.get().and_then(|socket| receive(socket).ok());
         let Some(heard) = heard else { coordination::finish() }; // the run has ended
         frames = heard;
     }
-    frames.retain(|frame| *frame != Down::Reading);
-    let wakes = frames.len() > 1;
-    Next { now: bus::with(|bus| bus.hear_turn(frames, now, deadline)), wakes }
+    frames.retain(|frame| !matches!(frame, Down::Reading | Down::Continue));
+    frames
 }
 
 /// Sends the frames that were not sent, and this one.
 fn say(last: &Up) {
-    let (mut turn, measured) =
-        bus::with(|bus| (std::mem::take(&mut bus.outbox), std::mem::take(&mut bus.measured)));
+    use std::mem::take;
+    let (mut turn, rests, said, measured) = bus::with(|bus| {
+        let said = take(&mut bus.outbox);
+        (Turn::default(), take(&mut bus.rests), said, take(&mut bus.measured))
+    });
+    rests.iter().for_each(|rest| turn.push(rest));
+    turn.append(said);
     for (callback, nanos) in measured {
         turn.push(&Up::Computed { callback, nanos });
     }

@@ -2,10 +2,12 @@
 //!
 //! Each process has a Unix socket to the coordinator. The two take turns: while a process runs, the
 //! coordinator reads; once all threads of the process wait, it sends one *turn*, which ends with
-//! [`Up::Rest`], and reads until the coordinator sends one, which ends with [`Down::Go`]. On the
-//! socket, a turn is its length in bytes (`u64`, little-endian) and its frames in the format of
-//! `postcard`. Both ends are built from one source, so frames have no version; a wrong one
-//! is an error that names it.
+//! [`Up::Rest`], and reads until the coordinator sends one, which ends with [`Down::Go`]. The
+//! coordinator may send several turns at once; the process takes one after the other, and sends the
+//! ends of those in which it had nothing to say with a later one. On the socket, frames that are
+//! sent at once follow their length in bytes (`u64`, little-endian), in the format of `postcard`.
+//! Both ends are built from one source, so frames have no version; a wrong one is an error that
+//! names it.
 
 #![forbid(unsafe_code)]
 
@@ -337,6 +339,8 @@ pub enum Down {
     Look,
     /// Output of the process is read before its turn ends: comes alone, and ends no turn.
     Reading,
+    /// The process takes the next one of its turns: comes alone.
+    Continue,
     /// The process continues: the turn ends.
     Go {
         /// The simulated time.
@@ -370,6 +374,11 @@ impl Turn {
     pub fn push(&mut self, frame: &impl Serialize) {
         let bytes = std::mem::take(&mut self.0);
         self.0 = postcard::to_extend(frame, bytes).expect("frames have no maps of unknown size");
+    }
+
+    /// Adds the frames of another one.
+    pub fn append(&mut self, other: Self) {
+        self.0.extend_from_slice(&other.0[LENGTH_BYTES..]);
     }
 
     /// Writes it, and empties it.

@@ -400,6 +400,27 @@ duration:
     assert!(error.contains("duration 2 (`subscription /radar` of ear)"), "{error}");
 }
 
+/// A process gets many messages of one instant at once, and all is as with one at a time.
+#[test]
+#[ignore = "needs rclpy"]
+fn messages_that_come_at_once_are_handled_one_by_one() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/system/bursts.py");
+    let of = |role| format!("  - {{ name: {role}, command: python3 {script} {role} }}\n");
+    let roles = ["talker", "listener"].map(of).concat();
+    let (folder, path) = system(&format!("for: 350 ms\nprocesses:\n{roles}"));
+    // With a schedule, each event is a choice, and comes alone.
+    let [first, second] = [&[][..], &["--schedule="]].map(|order| {
+        let log = folder.path().join("log").display().to_string();
+        let (code, out, error) = run(&[&["run", "--log", &log], order, &[&path]].concat());
+        assert_eq!(code, 0, "{error}");
+        (out, std::fs::read_to_string(log).unwrap())
+    });
+    assert!(first == second, "{}\n{}", first.0, second.0);
+    assert_eq!(first.1.matches(" receives /numbers").count(), 900);
+    let of = |text| first.0.matches(text).count();
+    assert_eq!([of("listener] number"), of("talker] answer")], [3 * 5, 3 * 6]);
+}
+
 /// Callbacks of two processes share the core of their host, which has half the speed then.
 #[test]
 #[ignore = "needs rclpy"]

@@ -2,6 +2,7 @@
 
 mod bag;
 mod certificates;
+mod determinism;
 mod faults;
 mod injected;
 mod ros;

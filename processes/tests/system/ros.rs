@@ -11,7 +11,7 @@ pub(super) fn run(args: &[&str]) -> (i32, String, String) {
     results(in_ros(args).output().unwrap())
 }
 
-fn in_ros(args: &[&str]) -> std::process::Command {
+pub(super) fn in_ros(args: &[&str]) -> std::process::Command {
     let python = std::env::var("RINGSPIN_ROS_PYTHON").expect("an interpreter with rclpy");
     let mut path = Path::new(&python).parent().unwrap().as_os_str().to_owned();
     path.push(":");
@@ -22,7 +22,7 @@ fn in_ros(args: &[&str]) -> std::process::Command {
 }
 
 /// Runs `run` while all cores are busy.
-fn under_load<R>(run: impl FnOnce() -> R) -> R {
+pub(super) fn under_load<R>(run: impl FnOnce() -> R) -> R {
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(2, usize::from) {

@@ -1,7 +1,8 @@
-"""A node of RSLCPP's determinism benchmark, each in a process of its own: a, b, c, d, or the conductor of them.
+"""A node of RSLCPP's determinism benchmark, each in its own process: a, b, c, d, or the conductor.
 
-A callback hashes its id, its time and its message into the state of its node, and sends the state on. So the state
-has the order of all callbacks. A process computes for a random real time before each callback, which changes nothing.
+A callback hashes its id, its time and its message into the state of its node, and sends the state
+on. So the state has the order of all callbacks. Before each callback a process computes for a
+random real time, which changes nothing.
 """
 import sys
 import time
@@ -36,10 +37,12 @@ class Member(Node):
         super().__init__(name)
         self.state, self.due = INITIAL[name], set()
         self.load = self.declare_parameter('load', 0).value
-        self.out = {topic: self.create_publisher(UInt64, topic, 1) for topic in ('t1', 't2', 't3', 't4', 't5')}
+        topics = ('t1', 't2', 't3', 't4', 't5')
+        self.out = {topic: self.create_publisher(UInt64, topic, 1) for topic in topics}
         self.report = self.create_publisher(String, 'report', 10)
         self.timers_of = {
-            'a': {100: lambda: self.send('t1', 11162456753), 50: lambda: self.send('t2', 11151784617)},
+            'a': {100: lambda: self.send('t1', 11162456753),
+                  50: lambda: self.send('t2', 11151784617)},
             'b': {40: lambda: self.send('t5', 11111071799)},
         }.get(name, {})
         self.create_subscription(UInt64, 'cue', self.on_cue, 10)
@@ -97,8 +100,8 @@ class Member(Node):
 class Conductor(Node):
     """Starts at 10 s, as the clock of the benchmark, and ends `seconds` later.
 
-    At the jump to 10 s all timers are overdue, in the order of their deadlines; from then on those of one instant come
-    in the order of their creation.
+    At the jump to 10 s all timers are overdue, in the order of their deadlines; from then on those
+    of one instant come in the order of their creation.
     """
 
     def __init__(self):

@@ -100,7 +100,7 @@ fn determinism_benchmark_has_its_known_answer_in_rclpy_processes_under_load() {
     let text = std::fs::read_to_string(format!("{FOLDER}/system.yaml")).unwrap();
     let text = text
         .replace("node.py", &format!("{FOLDER}/node.py"))
-        .replace("seconds: 100 ", &format!("seconds: {seconds} "));
+        .replace("seconds: 100", &format!("seconds: {seconds}"));
     let (_folder, path) = system(&text);
     let (code, out, error) = under_load(|| run(&["verify", "--runs", "2", &path]));
     assert_eq!(code, 0, "{out}{error}");

@@ -6,6 +6,7 @@ mod determinism;
 mod faults;
 mod injected;
 mod ros;
+mod stack;
 
 use std::path::Path;
 use std::process::{Command, Output};

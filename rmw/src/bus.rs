@@ -367,13 +367,13 @@ impl Bus {
         self.events.get(&key).is_some_and(|status| status.has_changed)
     }
 
-    /// Takes the counts of an event, if they have changed.
-    pub(crate) fn take_event(&mut self, key: (u32, EventKind)) -> Option<Status> {
-        let status = self.events.get_mut(&key).filter(|status| status.has_changed)?;
+    /// Takes the counts of an event. Its changes are zero if there are none since the last time.
+    pub(crate) fn take_event(&mut self, key: (u32, EventKind)) -> Status {
+        let status = self.events.entry(key).or_default();
         let taken = status.clone();
         (status.change, status.has_changed) = (0, false);
         (status.current_change, status.others_change) = (0, 0);
-        Some(taken)
+        taken
     }
 
     /// Sets the function for an event of an endpoint; true if it has changed.
@@ -613,17 +613,21 @@ mod tests {
         let mut other = Entity { gid: from, ..bus.entity(subscription).unwrap().clone() };
         other.kind = Kind::Publisher;
         bus.hear(Down::Add(other.clone()));
-        let matched = bus.take_event(key(EventKind::Matched)).unwrap();
+        let matched = bus.take_event(key(EventKind::Matched));
         assert_eq!((matched.total, matched.change, matched.current), (1, 1, 1));
-        assert!(bus.take_event(key(EventKind::Matched)).is_none());
+        assert!(!bus.has_event(key(EventKind::Matched)));
+        let again = bus.take_event(key(EventKind::Matched));
+        assert_eq!((again.total, again.change, again.current), (1, 0, 1));
+        let never = bus.take_event(key(EventKind::Deadline));
+        assert_eq!((never.total, never.change), (0, 0));
         let worse = Gid { process: 0, number: 2 };
         let qos = Qos { is_reliable: false, ..Qos::default() };
         bus.hear(Down::Add(Entity { gid: worse, qos, ..other.clone() }));
-        let status = bus.take_event(key(EventKind::IncompatibleQos)).unwrap();
+        let status = bus.take_event(key(EventKind::IncompatibleQos));
         assert_eq!((status.total, status.policy), (1, Some(Incompatible::Reliability)));
         let typed = Gid { process: 0, number: 3 };
         bus.hear(Down::Add(Entity { gid: typed, type_name: "a/msg/C".into(), ..other }));
-        assert_eq!(bus.take_event(key(EventKind::IncompatibleType)).unwrap().total, 1);
+        assert_eq!(bus.take_event(key(EventKind::IncompatibleType)).total, 1);
         bus.set_guard(guard, false);
         let sample = Sample { from, number: 5, sent: 0, bytes: vec![1] };
         let message = Down::Deliver { to: vec![subscription.number, 99], sample };
@@ -634,7 +638,7 @@ mod tests {
         assert!(!bus.is_triggered(guard));
         bus.hear(Down::Remove(from));
         assert!(bus.is_triggered(guard));
-        let matched = bus.take_event(key(EventKind::Matched)).unwrap();
+        let matched = bus.take_event(key(EventKind::Matched));
         assert_eq!((matched.total, matched.current, matched.current_change), (1, 0, -1));
         assert_eq!(bus.hear_turn(Vec::new(), 3, 8), 3);
         assert_eq!(bus.hear_turn(vec![Down::Go { now: 9, until: 9 }], 3, 8), 8);

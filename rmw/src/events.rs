@@ -116,11 +116,11 @@ extern "C" fn rmw_take_event(
         let (event, taken) = (own(event)?, given(taken, "the flag")?);
         *taken = false;
         let (number, kind) = key(event)?;
-        let Some(status) = bus::with(|bus| bus.take_event((number, kind))) else { return Ok(()) };
-        let (total, change) = (status.total as i32, status.change as i32);
         if info.is_null() {
             return Err(Failure(RMW_RET_INVALID_ARGUMENT, "the status is null".into()));
         }
+        let status = bus::with(|bus| bus.take_event((number, kind)));
+        let (total, change) = (status.total as i32, status.change as i32);
         // SAFETY: a place for the status of this kind of event, by the contract of rmw.
         unsafe {
             match kind {

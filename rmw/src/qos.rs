@@ -83,7 +83,51 @@ pub(crate) fn profile(qos: &Qos) -> rmw_qos_profile_t {
     }
 }
 
-/// Whether a publisher and a subscription with these profiles would exchange messages.
+/// Whether the policies that an application leaves to the middleware are these: reliability,
+/// durability and liveliness.
+fn are_open(profile: &rmw_qos_profile_t) -> [bool; 3] {
+    [
+        matches!(
+            profile.reliability,
+            RMW_QOS_POLICY_RELIABILITY_SYSTEM_DEFAULT | RMW_QOS_POLICY_RELIABILITY_UNKNOWN
+        ),
+        matches!(
+            profile.durability,
+            RMW_QOS_POLICY_DURABILITY_SYSTEM_DEFAULT | RMW_QOS_POLICY_DURABILITY_UNKNOWN
+        ),
+        matches!(
+            profile.liveliness,
+            RMW_QOS_POLICY_LIVELINESS_SYSTEM_DEFAULT | RMW_QOS_POLICY_LIVELINESS_UNKNOWN
+        ),
+    ]
+}
+
+/// The profile with the least that any middleware may choose.
+fn weakest(profile: &rmw_qos_profile_t) -> Qos {
+    let ([reliability, durability, liveliness], qos) =
+        (are_open(profile), shared(&settle(*profile)));
+    Qos {
+        is_reliable: qos.is_reliable && !reliability,
+        is_transient_local: qos.is_transient_local && !durability,
+        is_manual: qos.is_manual && !liveliness,
+        ..qos
+    }
+}
+
+/// The profile with the most that any middleware may choose.
+fn strongest(profile: &rmw_qos_profile_t) -> Qos {
+    let ([reliability, durability, liveliness], qos) =
+        (are_open(profile), shared(&settle(*profile)));
+    Qos {
+        is_reliable: qos.is_reliable || reliability,
+        is_transient_local: qos.is_transient_local || durability,
+        is_manual: qos.is_manual || liveliness,
+        ..qos
+    }
+}
+
+/// Whether a publisher and a subscription with these profiles would exchange messages. A policy
+/// that is left to the middleware is a warning where another middleware may choose otherwise.
 #[unsafe(no_mangle)]
 extern "C" fn rmw_qos_profile_check_compatible(
     publisher: rmw_qos_profile_t,
@@ -93,12 +137,16 @@ extern "C" fn rmw_qos_profile_check_compatible(
     reason_bytes: usize,
 ) -> rmw_ret_t {
     let [offer, request] = [publisher, subscription].map(|profile| shared(&settle(profile)));
-    let policy = offer.offers_less_than(&request);
-    let (result, text) = match policy {
-        None => (RMW_QOS_COMPATIBILITY_OK, String::new()),
-        Some(policy) => {
+    let (least, most) = (weakest(&publisher), strongest(&subscription));
+    let (result, text) = match (offer.offers_less_than(&request), least.offers_less_than(&most)) {
+        (Some(policy), _) => {
             (RMW_QOS_COMPATIBILITY_ERROR, format!("ERROR: the publisher offers less: {policy:?};"))
         }
+        (None, Some(policy)) => {
+            let text = format!("WARNING: the publisher may offer less: {policy:?};");
+            (RMW_QOS_COMPATIBILITY_WARNING, text)
+        }
+        (None, None) => (RMW_QOS_COMPATIBILITY_OK, String::new()),
     };
     // SAFETY: the caller passes a place for so many characters, or null.
     let place = unsafe { array(reason.cast::<u8>(), reason_bytes) };
@@ -108,4 +156,43 @@ extern "C" fn rmw_qos_profile_check_compatible(
         place[count] = 0;
     }
     code(given(compatibility, "the compatibility").map(|place| *place = result))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The compatibility of a publisher and a subscription, and its reason.
+    fn check(publisher: rmw_qos_profile_t, subscription: rmw_qos_profile_t) -> (u32, String) {
+        let (mut result, mut text) = (RMW_QOS_COMPATIBILITY_OK, [0u8; 100]);
+        let place = text.as_mut_ptr().cast();
+        let code = rmw_qos_profile_check_compatible(
+            publisher,
+            subscription,
+            Some(&mut result),
+            place,
+            text.len(),
+        );
+        assert_eq!(code, 0);
+        let end = text.iter().position(|byte| *byte == 0).unwrap();
+        (result, String::from_utf8(text[..end].to_vec()).unwrap())
+    }
+
+    #[test]
+    fn policies_that_are_left_to_the_middleware_are_warnings() {
+        let given = profile(&Qos::default());
+        let best_effort =
+            rmw_qos_profile_t { reliability: RMW_QOS_POLICY_RELIABILITY_BEST_EFFORT, ..given };
+        let open =
+            rmw_qos_profile_t { reliability: RMW_QOS_POLICY_RELIABILITY_SYSTEM_DEFAULT, ..given };
+        assert_eq!(check(given, given), (RMW_QOS_COMPATIBILITY_OK, String::new()));
+        assert_eq!(check(given, best_effort).0, RMW_QOS_COMPATIBILITY_OK);
+        let error = "ERROR: the publisher offers less: Reliability;".to_owned();
+        assert_eq!(check(best_effort, given), (RMW_QOS_COMPATIBILITY_ERROR, error));
+        let warning = "WARNING: the publisher may offer less: Reliability;".to_owned();
+        assert_eq!(check(open, given), (RMW_QOS_COMPATIBILITY_WARNING, warning.clone()));
+        assert_eq!(check(open, open), (RMW_QOS_COMPATIBILITY_WARNING, warning));
+        assert_eq!(check(open, best_effort).0, RMW_QOS_COMPATIBILITY_OK);
+        assert_eq!(check(given, open).0, RMW_QOS_COMPATIBILITY_OK);
+    }
 }

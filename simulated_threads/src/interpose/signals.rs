@@ -1,7 +1,8 @@
 //! Actions and masks of signals.
 //!
 //! A signal that ends a program ends the run at once and calls no handler, because a handler would
-//! run at a time that no other run repeats. Two others are taken by this crate, see `traps`: the
+//! run at a time that no other run repeats. The program's actions for such signals are only kept:
+//! it reads back what it has set, and may restore it. Two others are taken by this crate, see `traps`: the
 //! program's actions for them are kept here and called when the signal has another cause. No mask
 //! blocks these two, since the kernel ends a process that blocks a signal of its own instruction.
 //! A signal from one thread of a world to another waits for the turn of the second, which then
@@ -22,9 +23,42 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// Whether the signal ends a program.
-fn is_end(signal: c_int) -> bool {
-    matches!(signal, libc::SIGINT | libc::SIGTERM | libc::SIGHUP)
+/// The program's action for a signal that ends it.
+struct Kept {
+    signal: c_int,
+    /// Null until the program sets one. Actions are never freed, as those of [`Taken`].
+    action: AtomicPtr<action>,
+}
+
+/// The signals that end a program.
+static ENDS: [Kept; 3] =
+    [Kept::new(libc::SIGINT), Kept::new(libc::SIGTERM), Kept::new(libc::SIGHUP)];
+
+impl Kept {
+    const fn new(signal: c_int) -> Self {
+        Self { signal, action: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    /// Keeps an action, and tells the one before.
+    ///
+    /// # Safety
+    /// The caller keeps the rules of `sigaction`.
+    unsafe fn exchange(&self, new: Option<action>, old: *mut action) -> c_int {
+        // Ordering: AcqRel and Acquire, so that an action is read after it was written.
+        let before = match new {
+            Some(new) => self.action.swap(Box::into_raw(Box::new(new)), Ordering::AcqRel),
+            None => self.action.load(Ordering::Acquire),
+        };
+        // SAFETY: null, or an action that is never freed; the caller's place for an action.
+        unsafe {
+            match before.as_ref() {
+                None => return set_original(self.signal, ptr::null(), old),
+                Some(before) if !old.is_null() => old.write(*before),
+                Some(_) => {}
+            }
+        }
+        0
+    }
 }
 
 /// A handler of a signal, as `sigaction` takes it with `SA_SIGINFO`.
@@ -145,9 +179,12 @@ interpose! {
     /// Sets the action of a signal. Signals that end a program end a run, also if the program
     /// handles them: they come at times that no other run repeats.
     fn sigaction(signal: c_int, new: *const action, old: *mut action) -> c_int = |_, _| {
-        let new = if is_end(signal) { ptr::null() } else { new };
         // SAFETY: the caller passes an action or null.
         let new = unsafe { new.as_ref() }.copied();
+        if let Some(kept) = ENDS.iter().find(|kept| kept.signal == signal) {
+            // SAFETY: the caller's promise.
+            return unsafe { kept.exchange(new, old) };
+        }
         let taken = traps::TAKEN.iter().find(|taken| taken.signal == signal);
         if let Some((taken, program)) = taken.and_then(|taken| Some((taken, taken.action()?))) {
             if !old.is_null() {

@@ -237,12 +237,13 @@ fn output() {
 }
 
 fn forever() {
-    // Has no effect in a run.
+    // Is never called in a run, but read back.
     extern "C" fn ignore(_: c_int) {}
     let ignore = ignore as *const () as libc::sighandler_t;
     // SAFETY: a handler that does nothing.
-    let before = unsafe { libc::signal(libc::SIGINT, ignore) };
-    log(format!("ready {}", before == libc::SIG_DFL));
+    let (before, after) =
+        unsafe { (libc::signal(libc::SIGINT, ignore), libc::signal(libc::SIGINT, ignore)) };
+    log(format!("ready {} {}", before == libc::SIG_DFL, after == ignore));
     loop {
         thread::sleep(MILLI);
     }

@@ -42,10 +42,12 @@ pub(crate) fn create(
     profile: Option<&rmw_qos_profile_t>,
     new: NewEndpoint,
 ) -> Result<(*mut c_void, *const c_char), Failure> {
-    let (node, profile) = (own(node)?, qos::settle(*given(profile, "the QoS profile")?));
+    let (node, asked) = (own(node)?, *given(profile, "the QoS profile")?);
     let name = crate::ffi::name(name, "the name")?;
     let NewEndpoint { kind, type_name, type_hash, message, response, ignores_own } = new;
-    let gid = bus::change(|bus| {
+    let (gid, profile) = bus::change(|bus| {
+        let others = bus.entities().filter(|other| name.to_str() == Ok(&other.name));
+        let profile = qos::settle(qos::choose_best(asked, kind, others));
         let gid = bus.new_gid();
         bus.add(Entity {
             gid,
@@ -58,7 +60,7 @@ pub(crate) fn create(
             qos: qos::shared(&profile),
             ignores_own,
         });
-        gid
+        (gid, profile)
     });
     let of_name = name.as_ptr(); // it stays where it is
     Ok((to_data(Endpoint { gid, name, profile, message, response }), of_name))

@@ -2,15 +2,21 @@
 
 use crate::bindings::*;
 use crate::ffi::{array, code, given};
-use ringspin_process_protocol::{NEVER, Qos};
+use ringspin_process_protocol::{Entity, Kind, NEVER, Qos};
 use std::ffi::c_char;
 
 /// `RMW_DURATION_INFINITE`, in nanoseconds.
 const INFINITE: u64 = i64::MAX as u64;
+/// `RMW_QOS_DEADLINE_BEST_AVAILABLE`, in nanoseconds; of a lease as well.
+const BEST_AVAILABLE: u64 = INFINITE - 1;
+
+fn given_nanos(time: rmw_time_t) -> u64 {
+    time.sec.saturating_mul(1_000_000_000).saturating_add(time.nsec)
+}
 
 fn nanos(time: rmw_time_t) -> u64 {
-    match time.sec.saturating_mul(1_000_000_000).saturating_add(time.nsec) {
-        0 | INFINITE.. => NEVER,
+    match given_nanos(time) {
+        0 | BEST_AVAILABLE.. => NEVER,
         nanos => nanos,
     }
 }
@@ -18,6 +24,60 @@ fn nanos(time: rmw_time_t) -> u64 {
 fn to_time(nanos: u64) -> rmw_time_t {
     let nanos = nanos.min(INFINITE);
     rmw_time_t { sec: nanos / 1_000_000_000, nsec: nanos % 1_000_000_000 }
+}
+
+/// The profile with its best available policies, where these other endpoints have the topic: a
+/// subscription requests the most that all publishers offer, and a publisher offers the most.
+pub(crate) fn choose_best<'a>(
+    mut profile: rmw_qos_profile_t,
+    kind: Kind,
+    others: impl Iterator<Item = &'a Entity>,
+) -> rmw_qos_profile_t {
+    let other_kind = match kind {
+        Kind::Publisher => Kind::Subscription,
+        Kind::Subscription => Kind::Publisher,
+        _ => return profile, // those of services are settled
+    };
+    let others: Vec<Qos> =
+        others.filter(|other| other.kind == other_kind).map(|other| other.qos).collect();
+    let is_publisher = kind == Kind::Publisher;
+    let all = |is_met: fn(&Qos) -> bool| is_publisher || others.iter().all(is_met);
+    if profile.reliability == RMW_QOS_POLICY_RELIABILITY_BEST_AVAILABLE {
+        profile.reliability = match all(|qos| qos.is_reliable) {
+            true => RMW_QOS_POLICY_RELIABILITY_RELIABLE,
+            false => RMW_QOS_POLICY_RELIABILITY_BEST_EFFORT,
+        };
+    }
+    if profile.durability == RMW_QOS_POLICY_DURABILITY_BEST_AVAILABLE {
+        profile.durability = match all(|qos| qos.is_transient_local) {
+            true => RMW_QOS_POLICY_DURABILITY_TRANSIENT_LOCAL,
+            false => RMW_QOS_POLICY_DURABILITY_VOLATILE,
+        };
+    }
+    if profile.liveliness == RMW_QOS_POLICY_LIVELINESS_BEST_AVAILABLE {
+        let is_manual = match is_publisher {
+            true => others.iter().any(|qos| qos.is_manual),
+            false => others.iter().all(|qos| qos.is_manual),
+        };
+        profile.liveliness = match is_manual {
+            true => RMW_QOS_POLICY_LIVELINESS_MANUAL_BY_TOPIC,
+            false => RMW_QOS_POLICY_LIVELINESS_AUTOMATIC,
+        };
+    }
+    // A publisher keeps the shortest time that is requested; a subscription requests the longest
+    // one that is offered.
+    let limit = |of: fn(&Qos) -> u64| {
+        let limits = others.iter().map(of).filter(|nanos| *nanos != NEVER);
+        let limit = if is_publisher { limits.min() } else { limits.max() };
+        to_time(limit.unwrap_or(NEVER))
+    };
+    if given_nanos(profile.deadline) == BEST_AVAILABLE {
+        profile.deadline = limit(|qos| qos.deadline);
+    }
+    if given_nanos(profile.liveliness_lease_duration) == BEST_AVAILABLE {
+        profile.liveliness_lease_duration = limit(|qos| qos.lease);
+    }
+    profile
 }
 
 /// The profile without values that the middleware chooses: reliable, volatile, the last message.
@@ -194,5 +254,47 @@ mod tests {
         assert_eq!(check(open, open), (RMW_QOS_COMPATIBILITY_WARNING, warning));
         assert_eq!(check(open, best_effort).0, RMW_QOS_COMPATIBILITY_OK);
         assert_eq!(check(given, open).0, RMW_QOS_COMPATIBILITY_OK);
+    }
+
+    #[test]
+    fn best_available_policies_are_those_of_the_other_endpoints() {
+        let best = rmw_qos_profile_t {
+            reliability: RMW_QOS_POLICY_RELIABILITY_BEST_AVAILABLE,
+            durability: RMW_QOS_POLICY_DURABILITY_BEST_AVAILABLE,
+            liveliness: RMW_QOS_POLICY_LIVELINESS_BEST_AVAILABLE,
+            deadline: to_time(BEST_AVAILABLE),
+            liveliness_lease_duration: to_time(BEST_AVAILABLE),
+            ..profile(&Qos::default())
+        };
+        let others = |kind, all: &[Qos]| {
+            let of = |qos: &Qos| Entity {
+                gid: ringspin_process_protocol::Gid { process: 1, number: 1 },
+                kind,
+                node: String::new(),
+                namespace: String::new(),
+                name: "/t".into(),
+                type_name: String::new(),
+                type_hash: Vec::new(),
+                qos: *qos,
+                ignores_own: false,
+            };
+            all.iter().map(of).collect::<Vec<_>>()
+        };
+        let choose =
+            |kind, others: &[Entity]| shared(&settle(choose_best(best, kind, others.iter())));
+        let reliable = Qos { is_transient_local: true, deadline: 5, ..Qos::default() };
+        let best_effort = Qos { is_reliable: false, deadline: 7, lease: 9, ..Qos::default() };
+        let most = Qos { is_transient_local: true, ..Qos::default() };
+
+        assert_eq!(choose(Kind::Publisher, &[]), most);
+        let requests = others(Kind::Subscription, &[reliable, best_effort]);
+        let offer = choose(Kind::Publisher, &requests);
+        assert_eq!(offer, Qos { deadline: 5, lease: 9, ..most });
+
+        let offers = others(Kind::Publisher, &[reliable]);
+        assert_eq!(choose(Kind::Subscription, &offers), Qos { deadline: 5, ..most });
+        let offers = others(Kind::Publisher, &[reliable, best_effort]);
+        assert_eq!(choose(Kind::Subscription, &offers), best_effort);
+        assert_eq!(choose(Kind::Subscription, &requests), Qos { is_manual: true, ..most });
     }
 }

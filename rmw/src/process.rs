@@ -29,8 +29,14 @@ static BEGIN: extern "C" fn() = begin;
 
 /// Is called by the loader before `main`, after the world was made.
 extern "C" fn begin() {
-    let Some(place) = std::env::var(VARIABLE).ok().and_then(|text| Place::parse(&text)) else {
-        return;
+    let Ok(text) = std::env::var(VARIABLE) else { return };
+    let Some(place) = Place::parse(&text) else {
+        eprintln!(
+            "ringspin: this middleware is of another build than the command that has started the \
+             process; build both: cargo build --release -p ringspin-processes -p ringspin-rmw"
+        );
+        // SAFETY: ends the process at once.
+        unsafe { libc::_exit(2) };
     };
     // The number that the kernel gave the process: the world would tell another one.
     let own = std::fs::read_link("/proc/self").unwrap_or_default();

@@ -6,8 +6,7 @@
 //! coordinator may send several turns at once; the process takes one after the other, and sends the
 //! ends of those in which it had nothing to say with a later one. On the socket, frames that are
 //! sent at once follow their length in bytes (`u64`, little-endian), in the format of `postcard`.
-//! Both ends are built from one source, so frames have no version; a wrong one is an error that
-//! names it.
+//! Frames have no version: both ends are built from one source, which a [`Place`] tells.
 
 #![forbid(unsafe_code)]
 
@@ -28,14 +27,24 @@ pub const TURN_MAX: u64 = 4 << 30;
 /// No deadline, in nanoseconds.
 pub const NEVER: u64 = u64::MAX;
 
+/// A hash of this file, which a change of the frames changes (FNV-1a).
+const SOURCE: u32 = {
+    let (source, mut hash, mut at) = (include_bytes!("lib.rs"), 0x811c_9dc5_u32, 0);
+    while at < source.len() {
+        hash = (hash ^ source[at] as u32).wrapping_mul(0x0100_0193);
+        at += 1;
+    }
+    hash
+};
+
 /// The place of a process in a run.
 ///
 /// ```
 /// use ringspin_process_protocol::Place;
 /// let place = Place { socket: 700, process: 3, start: 2_000_000_000, owner: None };
-/// assert_eq!(place.to_string(), "700 3 2000000000");
-/// assert_eq!(Place::parse("700 3 2000000000"), Some(place));
-/// assert_eq!(Place::parse("700"), None);
+/// assert!(place.to_string().ends_with(" 700 3 2000000000"));
+/// assert_eq!(Place::parse(&place.to_string()), Some(place));
+/// assert_eq!(Place::parse("0 700 3 2000000000"), None); // of another build
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -51,9 +60,10 @@ pub struct Place {
 }
 
 impl Place {
-    /// Reads the value of [`VARIABLE`].
+    /// Reads the value of [`VARIABLE`]; `None` if it is none, or one of another build.
     pub fn parse(text: &str) -> Option<Self> {
         let mut words = text.split(' ');
+        words.next().filter(|source| source.parse() == Ok(SOURCE))?;
         let place = Self {
             socket: words.next()?.parse().ok()?,
             process: words.next()?.parse().ok()?,
@@ -66,7 +76,7 @@ impl Place {
 
 impl std::fmt::Display for Place {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {} {}", self.socket, self.process, self.start)?;
+        write!(f, "{SOURCE} {} {} {}", self.socket, self.process, self.start)?;
         self.owner.map_or(Ok(()), |owner| write!(f, " {owner}"))
     }
 }

@@ -65,8 +65,8 @@ impl Oracle {
 
     /// The states and their hash, as the example prints them.
     fn lines(seconds: u64) -> Vec<String> {
-        let mut oracle = Self::default();
-        oracle.states = [55_272_744, 34_983_402, 87_997_653, 11_380_831];
+        let states = [55_272_744, 34_983_402, 87_997_653, 11_380_831];
+        let mut oracle = Self { states, ..Self::default() };
         for millis in (10_000..=10_000 + seconds * 1000).step_by(10) {
             oracle.now = millis * 1_000_000;
             let order = if millis == 10_000 { [40, 50, 100] } else { [100, 50, 40] };

@@ -31,6 +31,13 @@ fn output_has_the_time_and_the_name_of_its_process() {
     assert!(error.contains(" err] two"), "{error}");
 }
 
+#[test]
+fn a_middleware_of_another_build_is_named() {
+    let (code, _, error) = run(&["run", "--", "env", "RINGSPIN_COORDINATOR=1 2 3 4", "sleep", "1"]);
+    assert_eq!(code, 1, "{error}");
+    assert!(error.contains("of another build than the command"), "{error}");
+}
+
 /// Also if the program computes for longer than its output needs to be read, before it sleeps.
 #[test]
 fn lines_have_the_time_at_which_they_were_printed() {

@@ -18,7 +18,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::OnceLock;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How long a turn may take while a debugger may be attached.
+const DEBUGGED_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
 const MORE: &str = "\
 For recordings, each with its own --help:
@@ -66,6 +69,17 @@ enum Command {
         /// Write a certificate of the run, in JSON.
         #[arg(long, value_name = "FILE")]
         certificate: Option<PathBuf>,
+        /// Wait for the keyboard before each event from this time on, while a debugger may be
+        /// attached: Enter for the next event, a time such as `5 s` for the first one from then on,
+        /// `c` for the end of the run, `q` to stop it.
+        #[arg(
+            long,
+            value_name = "TIME",
+            num_args = 0..=1,
+            require_equals = true,
+            default_missing_value = "0 s"
+        )]
+        step: Option<Nanos>,
     },
     /// Run a system several times, and compare all that happens.
     Verify {
@@ -189,8 +203,8 @@ impl Common {
         Ok(system)
     }
 
-    fn run(&self, system: &System, options: Options) -> Result<Report> {
-        let mut terminal = Terminal::new(self.quiet, system.end_after);
+    fn run(&self, system: &System, options: Options, step: Option<Nanos>) -> Result<Report> {
+        let mut terminal = Terminal::new(self.quiet, system.end_after, step);
         let options = Options { is_stopped, ..options };
         let report = run(system, options, &mut terminal);
         terminal.progress.finish_and_clear();
@@ -204,10 +218,12 @@ struct Terminal {
     /// The remarks of the simulation that were shown.
     said: BTreeSet<String>,
     progress: ProgressBar,
+    /// The time from which on the run pauses before each event.
+    steps_from: Option<Nanos>,
 }
 
 impl Terminal {
-    fn new(is_quiet: bool, end: Option<Nanos>) -> Self {
+    fn new(is_quiet: bool, end: Option<Nanos>, steps_from: Option<Nanos>) -> Self {
         let millis = end.map(|end| end.0 / 1_000_000);
         let progress = millis.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
         let template = match millis {
@@ -215,7 +231,7 @@ impl Terminal {
             None => "{spinner} {pos} ms simulated in {elapsed}",
         };
         progress.set_style(ProgressStyle::with_template(template).expect("a template"));
-        Self { is_quiet, said: BTreeSet::new(), progress }
+        Self { is_quiet, said: BTreeSet::new(), progress, steps_from }
     }
 }
 
@@ -235,6 +251,34 @@ impl Observer for Terminal {
 
     fn time(&mut self, time: Time) {
         self.progress.set_position(time.as_nanos() / 1_000_000);
+    }
+
+    fn pauses(&mut self, time: Time) -> bool {
+        self.steps_from.is_some_and(|from| time.as_nanos() >= from.0)
+    }
+
+    fn pause(&mut self, time: Time, event: &str, process: Option<u32>) {
+        let process = process.map_or(String::new(), |number| format!(" (process {number})"));
+        self.steps_from = self.progress.suspend(|| {
+            eprint!("[{time}] next: {event}{process} > ");
+            loop {
+                let mut line = String::new();
+                let is_over = std::io::stdin().read_line(&mut line).is_ok_and(|count| count == 0);
+                match line.trim() {
+                    _ if is_over || is_stopped() => return None,
+                    "" => return self.steps_from,
+                    "c" => return None,
+                    "q" => {
+                        STOPPED.get_or_init(|| ());
+                        return None;
+                    }
+                    text => match text.parse() {
+                        Ok(time) => return Some(time),
+                        Err(error) => eprint!("Enter, a time (`{text}`: {error}), `c` or `q` > "),
+                    },
+                }
+            }
+        });
     }
 }
 
@@ -266,10 +310,10 @@ impl Command {
         let stop = ctrlc::set_handler(|| STOPPED.get_or_init(|| ()).to_owned());
         stop.map_err(|error| Error::new(ErrorKind::Unsupported, error.to_string()))?;
         match self {
-            Self::Run { common, ties, log, record, profile, echo, certificate } => {
+            Self::Run { common, ties, log, record, profile, echo, certificate, step } => {
                 let begun = Instant::now();
                 let (system, ties) = (common.system()?, ties.policy());
-                let options = Options {
+                let mut options = Options {
                     ties: ties.clone(),
                     record: log.clone(),
                     recording: record.clone(),
@@ -278,7 +322,10 @@ impl Command {
                     certifies: certificate.is_some(),
                     ..Options::default()
                 };
-                let report = common.run(&system, options)?;
+                if step.is_some() {
+                    options.turn_max = DEBUGGED_MAX;
+                }
+                let report = common.run(&system, options, *step)?;
                 let real = begun.elapsed().as_secs_f64();
                 eprintln!("{}; {real:.3} s", describe(&report));
                 if let Some(path) = certificate {
@@ -315,7 +362,7 @@ fn verify(
     for run in 1..=runs.max(2) {
         let (ties, record) = (ties.clone(), Some(path(run)));
         let options = Options { ties, record, certifies, ..Options::default() };
-        let report = common.run(&system, options)?;
+        let report = common.run(&system, options, None)?;
         eprintln!("run {run}: {}", describe(&report));
         failed = failed.max(code(&report));
         if run > 1

@@ -249,6 +249,9 @@ impl<'a, 'b> Coordinator<'a, 'b> {
                 return Ok(End::Time);
             }
             self.now = self.now.max(time);
+            if self.record.pauses(self.now) {
+                self.pause(&next);
+            }
             let end = match next {
                 Next::Event(_, _, Event::Start(place)) => self.start(place)?,
                 Next::Event(_, _, Event::Kill(n)) => self.kill(n),
@@ -268,11 +271,24 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         Ok(self.quiet())
     }
 
+    /// The observer looks at the run before this event.
+    fn pause(&mut self, next: &Next<Event>) {
+        let (to, event) = match next {
+            Next::Event(_, to, event) => (*to, Some(event)),
+            Next::Deadline(_, to) => (*to, None),
+        };
+        let process = self.processes.get(&to).filter(|process| process.is_alive());
+        let words = words(self.system, &self.graph, to, event);
+        self.record.pause(self.now, &words, process.map(Process::number));
+    }
+
     /// The turn of a process in which this frame arrives, with its next ones if no other process
     /// has a turn before. They are those that it would have one by one.
     fn with_next_turns(&mut self, time: u64, number: u32, frame: Down) -> Vec<Vec<Down>> {
         let mut turns = vec![self.with_changes(time, number, frame)];
-        let has_order = self.queue.is_in_order() && !self.graph.faults.has_kill(number);
+        let has_order = self.queue.is_in_order()
+            && !self.graph.faults.has_kill(number)
+            && !self.record.pauses(time);
         let is_next = |to, event: &Event| to == number && matches!(event, Event::Frame(_));
         while has_order
             && turns.len() < TURNS_MAX
@@ -301,23 +317,8 @@ impl<'a, 'b> Coordinator<'a, 'b> {
     fn next(&mut self) -> Option<Next<Event>> {
         let alive = self.processes.iter();
         let deadlines = alive.filter_map(|(n, process)| Some((process.deadline?, *n)));
-        let name = |process: u32| self.system.name_of(process);
-        self.queue.pop(deadlines, |to, event| match event {
-            None => format!("the timeout of {}", name(to)),
-            Some(Event::Start(_)) => format!("the start of {}", name(to)),
-            Some(Event::Kill(_)) => format!("the kill of {}", name(to)),
-            Some(Event::Frame(Down::Deliver { to: numbers, sample })) => {
-                let topic = self.graph.get(Gid { process: to, number: numbers[0] });
-                let topic = topic.map_or("", |entity| &entity.name);
-                let from = name(sample.from.process);
-                format!("message {} of {from} on {topic} for {}", sample.number, name(to))
-            }
-            Some(Event::Frame(Down::Computed(_))) => {
-                format!("the end of a callback of {}", name(to))
-            }
-            Some(Event::Frame(Down::Look)) => format!("a look of {} at its sockets", name(to)),
-            Some(Event::Frame(_)) => format!("a change of the graph for {}", name(to)),
-        })
+        let words = |to, event: Option<&Event>| words(self.system, &self.graph, to, event);
+        self.queue.pop(deadlines, words)
     }
 
     fn quiet(&self) -> End {
@@ -747,5 +748,26 @@ fn arrival(process: u32, frame: &Down) -> Arrival {
         Down::Look => Arrival::Look,
         Down::Computed(_) => Arrival::End,
         _ => Arrival::Change,
+    }
+}
+
+/// An event for a process in words; `None` is its timeout.
+fn words(system: &System, graph: &Graph<'_>, to: u32, event: Option<&Event>) -> String {
+    let name = |process: u32| system.name_of(process);
+    match event {
+        None => format!("the timeout of {}", name(to)),
+        Some(Event::Start(_)) => format!("the start of {}", name(to)),
+        Some(Event::Kill(_)) => format!("the kill of {}", name(to)),
+        Some(Event::Frame(Down::Deliver { to: numbers, sample })) => {
+            let topic = graph.get(Gid { process: to, number: numbers[0] });
+            let topic = topic.map_or("", |entity| &entity.name);
+            let from = name(sample.from.process);
+            format!("message {} of {from} on {topic} for {}", sample.number, name(to))
+        }
+        Some(Event::Frame(Down::Computed(_))) => {
+            format!("the end of a callback of {}", name(to))
+        }
+        Some(Event::Frame(Down::Look)) => format!("a look of {} at its sockets", name(to)),
+        Some(Event::Frame(_)) => format!("a change of the graph for {}", name(to)),
     }
 }

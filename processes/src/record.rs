@@ -20,6 +20,18 @@ pub trait Observer {
     fn time(&mut self, time: Time) {
         let _ = time;
     }
+
+    /// Whether the run is to [pause](Self::pause) before the next event, at `time`.
+    fn pauses(&mut self, time: Time) -> bool {
+        let _ = time;
+        false
+    }
+
+    /// All processes wait, until this returns and `event` happens to one of them: the one with this
+    /// number of the operating system, if it runs.
+    fn pause(&mut self, time: Time, event: &str, process: Option<u32>) {
+        let _ = (time, event, process);
+    }
 }
 
 impl<F: FnMut(Time, &str, bool, &str)> Observer for F {
@@ -71,6 +83,14 @@ impl<'a> Record<'a> {
         {
             (self.file, self.failed) = (None, Some(error));
         }
+    }
+
+    pub(crate) fn pauses(&mut self, now: u64) -> bool {
+        self.observer.pauses(Time::from_nanos(now))
+    }
+
+    pub(crate) fn pause(&mut self, now: u64, event: &str, process: Option<u32>) {
+        self.observer.pause(Time::from_nanos(now), event, process);
     }
 
     /// A line about the process `name` that is no event.

@@ -1,6 +1,7 @@
 //! Programs without ROS: simulated time, ends, and faults of a process.
 
-use super::{ringspin, run, system};
+use super::{results, ringspin, run, system};
+use std::io::Write;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -29,6 +30,23 @@ fn output_has_the_time_and_the_name_of_its_process() {
     assert!(lines[0].ends_with(" err] one"), "{out}");
     assert_eq!(lines[1], "[1.500000000 s late] hello");
     assert!(error.contains(" err] two"), "{error}");
+}
+
+/// Enter takes the next event, a time those before it, and the end of the input all others.
+#[test]
+fn a_run_waits_for_the_keyboard_before_events() {
+    let four = "import time\nfor n in range(4):\n time.sleep(1)\n print(n)";
+    let sleeps = ["--", "python3", "-c", four, "--", "sleep", "9"];
+    let (_, _, expected) = run(&[&["run"], &sleeps[..]].concat());
+    let mut stepped = ringspin(&[&["run", "--step=1500ms"], &sleeps[..]].concat());
+    stepped.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut stepped = stepped.spawn().unwrap();
+    stepped.stdin.take().unwrap().write_all(b"\n4 s\n").unwrap();
+    let (code, out, error) = results(stepped.wait_with_output().unwrap());
+    assert!(code == 0 && out.ends_with("[4.000000000 s python3] 3\n"), "{out}{error}");
+    let prompts = error.matches(" s] next: the timeout of python3 (process ").count();
+    assert_eq!(prompts, 3, "{error}");
+    assert!(error.ends_with(&expected), "{error}\n{expected}");
 }
 
 #[test]

@@ -426,7 +426,9 @@ impl<'a, 'b> Coordinator<'a, 'b> {
                 return Ok(end);
             }
             self.note_arrivals(number);
-            self.process(number).tell(0, [Down::Continue]);
+            if self.process(number).waits {
+                self.process(number).tell(0, [Down::Continue]);
+            }
         }
     }
 
@@ -508,7 +510,8 @@ impl<'a, 'b> Coordinator<'a, 'b> {
                 self.print(&name);
             }
             match frame {
-                Up::Rest { deadline, switches, digest, sockets, .. } => {
+                Up::Rest { deadline, switches, digest, sockets, has_output, .. } => {
+                    self.process(number).waits = has_output || sockets.were_used;
                     let event = format_args!("rests, {switches} switches, digest {digest:016x}");
                     self.record.note(self.now, &name, event);
                     self.rests(number, deadline, sockets);

@@ -72,6 +72,8 @@ pub(crate) struct Process {
     socket: Option<UnixStream>,
     outputs: [Output; 2],
     pub(crate) deadline: Option<u64>,
+    /// Whether it waits for [`Down::Continue`] if it has further turns.
+    pub(crate) waits: bool,
     /// Whether it has sockets, which others of the run may use.
     pub(crate) has_sockets: bool,
 }
@@ -163,6 +165,7 @@ impl Process {
             socket: Some(own),
             outputs,
             deadline: None,
+            waits: false,
             has_sockets: false,
         })
     }
@@ -234,9 +237,10 @@ impl Process {
             return true;
         }
         let _ = poll(&mut all, PollTimeout::from(LOOK));
-        let ready = all.map(|one| one.any().unwrap_or(false));
-        if ready[0] {
-            return true; // the output may be that of a later turn
+        let ready = [0, 1, 2].map(|n| all[n].any().unwrap_or(false));
+        // Its output may be that of a later turn than the one that it has ended.
+        if poll(&mut all[..1], PollTimeout::ZERO).is_ok_and(|ready| ready > 0) {
+            return true;
         }
         if (ready[1] || ready[2]) && !*is_told {
             self.tell(0, [Down::Reading]);

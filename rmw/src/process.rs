@@ -88,23 +88,23 @@ extern "C" fn coordinate(rest: Rest) -> Next {
     let socket = SOCKET.get().map_or(-1, AsRawFd::as_raw_fd);
     // Output is in the pipe, or the coordinator has told that it reads it.
     let has_output = [libc::STDOUT_FILENO, libc::STDERR_FILENO, socket].into_iter().any(has_unread);
-    let (has_turns, may_pass) = bus::with(|bus| {
-        let says_nothing = !has_output && !used_sockets && bus.outbox.is_empty();
-        let has_turns = !bus.next_turns.is_empty();
-        let may_pass = !has_turns && bus.rests.is_empty() && deadline < bus.until;
-        (says_nothing && has_turns, says_nothing && may_pass && deadline != NEVER)
+    let is_watched = has_output || used_sockets;
+    let (has_turns, says_nothing, is_first) = bus::with(|bus| {
+        let is_first = deadline != NEVER && deadline < bus.until;
+        (!bus.next_turns.is_empty(), bus.outbox.is_empty(), is_first && bus.rests.is_empty())
     });
-    if may_pass {
+    if is_first && says_nothing && !has_turns && !is_watched {
         return Next { now: deadline, wakes: false };
     }
     let waits_for = Some(deadline).filter(|deadline| *deadline != NEVER);
     let sockets = Sockets { has_any: has_sockets, were_used: used_sockets };
     let end = Up::Rest { now, deadline: waits_for, switches, digest, has_output, sockets };
-    if has_turns {
+    if has_turns && says_nothing && !is_watched {
         bus::with(|bus| bus.rests.push(end));
     } else {
         say(&end);
-        let frames = hear();
+        // Output and the use of sockets are for the turn in which they happened.
+        let frames = if has_turns && !is_watched { Vec::new() } else { hear() };
         bus::with(|bus| bus.next_turns.extend(frames));
     }
     bus::with(|bus| {

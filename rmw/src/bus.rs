@@ -126,6 +126,8 @@ pub(crate) struct Bus {
     computing: BTreeSet<u32>,
     /// Callbacks that have returned, and for how many nanoseconds of real time they computed.
     pub(crate) measured: Vec<(String, u64)>,
+    /// How many deadlines were passed alone since the last end of a turn.
+    pub(crate) passed: u32,
     /// The ends of turns that are not sent yet.
     pub(crate) rests: Vec<Up>,
     /// The frames of the next turns.

@@ -82,6 +82,10 @@ fn peer(socket: &UnixStream) -> u32 {
     credentials.pid as u32
 }
 
+/// How many deadlines the process passes alone before the coordinator hears of it: else it would
+/// take a process that lives on for one that hangs.
+const PASSED_MAX: u32 = 1000;
+
 /// Is called when all threads of the process wait; returns how the world continues.
 extern "C" fn coordinate(rest: Rest) -> Next {
     let Rest { now, deadline, switches, digest, has_sockets, used_sockets } = rest;
@@ -89,13 +93,15 @@ extern "C" fn coordinate(rest: Rest) -> Next {
     // Output is in the pipe, or the coordinator has told that it reads it.
     let has_output = [libc::STDOUT_FILENO, libc::STDERR_FILENO, socket].into_iter().any(has_unread);
     let is_watched = has_output || used_sockets;
-    let (has_turns, says_nothing, is_first) = bus::with(|bus| {
-        let is_first = deadline != NEVER && deadline < bus.until;
-        (!bus.next_turns.is_empty(), bus.outbox.is_empty(), is_first && bus.rests.is_empty())
+    let (has_turns, says_nothing, is_alone) = bus::with(|bus| {
+        let is_alone = deadline != NEVER && deadline < bus.until && bus.passed < PASSED_MAX;
+        (!bus.next_turns.is_empty(), bus.outbox.is_empty(), is_alone && bus.rests.is_empty())
     });
-    if is_first && says_nothing && !has_turns && !is_watched {
+    if is_alone && says_nothing && !has_turns && !is_watched {
+        bus::with(|bus| bus.passed += 1);
         return Next { now: deadline, wakes: false };
     }
+    bus::with(|bus| bus.passed = 0);
     let waits_for = Some(deadline).filter(|deadline| *deadline != NEVER);
     let sockets = Sockets { has_any: has_sockets, were_used: used_sockets };
     let end = Up::Rest { now, deadline: waits_for, switches, digest, has_output, sockets };

@@ -1,6 +1,6 @@
 // A program on rcl with the types of C++ and an executor of events: callbacks of the middleware put work into a queue, from
-// which a pool of threads takes it. `events ping COUNT` sends a text and waits for its echo, so many times; `events pong`
-// sends each text back.
+// which a pool of threads takes it. `events ping COUNT [UNDER_WAY [BYTES]]` sends so many texts and gets their echoes, with one
+// or more under way, of so many bytes more; `events pong` sends each text back.
 #include <rcl/rcl.h>
 #include <rcutils/error_handling.h>
 #include <rosidl_typesupport_cpp/message_type_support.hpp>
@@ -61,15 +61,17 @@ struct Queue
   }
 };
 
-static std::string text_of(long n)
+static std::string text_of(long n, long bytes)
 {
-  return std::to_string(n) + " " + std::string(n % 40, 'x'); // some within the string object, some not
+  return std::to_string(n) + " " + std::string(n % 40 + bytes, 'x'); // some within the string object, some not
 }
 
 int main(int argc, char ** argv)
 {
   const bool is_ping = argc > 1 && std::strcmp(argv[1], "ping") == 0;
   const long count = argc > 2 ? std::atol(argv[2]) : 0;
+  const long under_way = argc > 3 ? std::atol(argv[3]) : 1;
+  const long bytes = argc > 4 ? std::atol(argv[4]) : 0;
   rcl_init_options_t options = rcl_get_zero_initialized_init_options();
   CHECK(rcl_init_options_init(&options, rcl_get_default_allocator()));
   rcl_context_t context = rcl_get_zero_initialized_context();
@@ -80,9 +82,11 @@ int main(int argc, char ** argv)
   const auto * type = rosidl_typesupport_cpp::get_message_type_support_handle<Text>();
   rcl_publisher_t out = rcl_get_zero_initialized_publisher();
   rcl_publisher_options_t out_options = rcl_publisher_get_default_options();
+  out_options.qos.depth = 1000;
   CHECK(rcl_publisher_init(&out, &node, type, is_ping ? "ping" : "pong", &out_options));
   rcl_subscription_t in = rcl_get_zero_initialized_subscription();
   rcl_subscription_options_t in_options = rcl_subscription_get_default_options();
+  in_options.qos.depth = 1000;
   CHECK(rcl_subscription_init(&in, &node, type, is_ping ? "pong" : "ping", &in_options));
 
   Queue queue;
@@ -103,12 +107,13 @@ int main(int argc, char ** argv)
         return;
       }
       if (!is_ping) {return send(message.data);}
-      if (message.data != text_of(n)) {
+      if (message.data != text_of(n, bytes)) {
         std::fprintf(stderr, "%s came for %ld\n", message.data.c_str(), n);
         std::exit(4);
       }
       ++n;
-      n < count ? send(text_of(n)) : queue.end();
+      if (n + under_way <= count) {send(text_of(n + under_way - 1, bytes));}
+      if (n == count) {queue.end();}
     };
   std::vector<std::thread> pool;
   for (int worker = 0; worker < 2; ++worker) {
@@ -123,7 +128,7 @@ int main(int argc, char ** argv)
       CHECK(rcl_publisher_get_subscription_count(&out, &subscriptions));
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
-    send(text_of(0));
+    for (long first = 0; first < under_way; ++first) {send(text_of(first, bytes));}
   }
   for (auto & thread : pool) {thread.join();}
   std::printf("%ld echoes\n", n);

@@ -102,7 +102,9 @@ def over_dds(commands, seconds=None):
         time.sleep(seconds)
         memory = memory_of([one.pid for one in started])
     else:
-        usages.append(os.wait4(started[0].pid, 0)[2])
+        _, status, usage = os.wait4(started[0].pid, 0)
+        assert status == 0, commands
+        usages.append(usage)
         memory = 0
     wall = time.monotonic() - begun
     for one in started[len(usages):]:

@@ -1,6 +1,6 @@
 """A small driving stack and its simulator: python3 stack.py NODE, in lower case.
 
-    Simulator -> /odom, /tf, /pedestrian -> Camera, Lidar -> detectors (in ../detectors.rs)
+    Simulator -> /odom, /tf, /pedestrian -> Camera, Lidar -> detectors (in ../ros2_detectors.rs)
               <- /cmd_vel <- Planner <- /track <- Tracker <- /obstacles <- Fusion <-+
 """
 import math

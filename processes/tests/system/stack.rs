@@ -8,12 +8,12 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/stack");
 
 /// A system of the example, with the programs of this build and a recording.
 fn example(name: &str, recording: &str) -> (tempfile::TempDir, String) {
-    build(&["-p", "ringspin", "--features", "ros2", "--example", "detectors"]);
-    let detectors = built().join("examples/detectors").display().to_string();
+    build(&["-p", "ringspin", "--features", "ros2", "--example", "ros2_detectors"]);
+    let detectors = built().join("examples/ros2_detectors").display().to_string();
     let text = std::fs::read_to_string(format!("{FOLDER}/{name}")).unwrap();
     let text = text
         .replace("stack.py", &format!("{FOLDER}/stack.py"))
-        .replace("../../target/release/examples/detectors", &detectors)
+        .replace("../../target/release/examples/ros2_detectors", &detectors)
         .replace("bag: drive.mcap", &format!("bag: {recording}"));
     system(&text)
 }

@@ -398,8 +398,24 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         }
     }
 
-    /// Gives a process turns in which these frames arrive.
-    fn turns(&mut self, number: u32, turns: Vec<Vec<Down>>) -> Result<Option<End>> {
+    /// Gives a process turns in which these frames arrive. Only in the last one may it let time
+    /// pass alone, and until when depends on all that it says before.
+    fn turns(&mut self, number: u32, mut turns: Vec<Vec<Down>>) -> Result<Option<End>> {
+        let last = turns.split_off(turns.len().saturating_sub(1));
+        if !turns.is_empty()
+            && let end @ Some(_) = self.turns_until(number, turns, 0)?
+        {
+            return Ok(end);
+        }
+        self.turns_until(number, last, self.until(number))
+    }
+
+    fn turns_until(
+        &mut self,
+        number: u32,
+        turns: Vec<Vec<Down>>,
+        until: u64,
+    ) -> Result<Option<End>> {
         let process = &self.processes[&number];
         if !process.is_alive() {
             return Ok(None);
@@ -411,7 +427,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             self.graph.faults.applied.push((ScheduleEntry::Fault(fault), words));
             return Ok(end);
         }
-        let go = Down::Go { now: self.now, until: self.until(number) };
+        let go = Down::Go { now: self.now, until };
         let (count, mut frames) = (turns.len(), Vec::new());
         self.arriving.clear();
         for turn in turns {
@@ -468,14 +484,6 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         let process = self.processes.get_mut(&number).expect("it was started");
         let heard = process.hear(self.shared, &mut self.lines);
         let name = process.name.clone();
-        if let Ok(frames) = &heard {
-            // It may have continued alone for a while: all that it says is of its last instant.
-            let last = frames.iter().rev().find_map(|frame| match frame {
-                Up::Rest { now, .. } | Up::End { now } => Some(*now),
-                _ => None,
-            });
-            self.now = last.map_or(self.now, |last| last.max(self.now));
-        }
         let frames = match heard {
             Ok(frames) => frames,
             Err(Gone::Stopped) => {
@@ -496,19 +504,21 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             self.process(number).kill(reason);
             return Ok(self.killed(number, reason));
         }
-        // Lines are of the last one of several turns.
-        let is_rest = |frame: &Up| matches!(frame, Up::Rest { .. });
-        let last = frames.split_last().and_then(|(_, before)| before.iter().rposition(is_rest));
-        let (last, mut is_over) = (last.map_or(0, |rest| rest + 1), true);
-        for (n, frame) in frames.into_iter().enumerate() {
-            if !is_over {
-                self.outcome.turns += 1;
-                self.note_arrivals(number);
-                is_over = true;
+        let mut ends: VecDeque<u64> = frames.iter().filter_map(end_of_turn).collect();
+        let (mut begins, mut is_over) = (true, true);
+        for frame in frames {
+            if begins {
+                if !is_over {
+                    self.outcome.turns += 1;
+                    self.note_arrivals(number);
+                }
+                // It may have continued alone: all that it says is of the instant of its end.
+                self.now = ends.pop_front().map_or(self.now, |end| end.max(self.now));
+                if ends.is_empty() {
+                    self.print(&name); // the lines are of the last turn
+                }
             }
-            if n == last {
-                self.print(&name);
-            }
+            (begins, is_over) = (end_of_turn(&frame).is_some(), true);
             match frame {
                 Up::Rest { deadline, switches, digest, sockets, has_output, .. } => {
                     self.process(number).waits = has_output || sockets.were_used;
@@ -740,6 +750,14 @@ impl<'a, 'b> Coordinator<'a, 'b> {
     fn end_of(&self, number: u32, code: u8) -> Option<End> {
         let name = self.system.name_of(number);
         (self.system.end.as_deref() == Some(name)).then_some(End::Process(code))
+    }
+}
+
+/// The time at the end of a turn, if the frame is one.
+fn end_of_turn(frame: &Up) -> Option<u64> {
+    match frame {
+        Up::Rest { now, .. } | Up::End { now } => Some(*now),
+        _ => None,
     }
 }
 

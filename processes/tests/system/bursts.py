@@ -1,5 +1,6 @@
-"""A talker that sends 300 messages at once, and a listener that sometimes prints or answers."""
+"""A talker that sends 300 messages at once, and a listener that sometimes prints, answers or takes time."""
 import sys
+import time
 
 import rclpy
 from rclpy.node import Node
@@ -27,6 +28,9 @@ class Listener(Node):
     def on_number(self, number):
         if number.data % 70 == 3:
             print('number', number.data)
+        if number.data % 90 == 5:
+            for _ in range(1100):
+                time.monotonic()  # so often at one instant, it takes time
         if number.data % 50 == 7:
             self.out.publish(number)
 

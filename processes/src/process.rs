@@ -236,21 +236,24 @@ impl Process {
         if poll(&mut all[..1], PollTimeout::from(1u8)).is_ok_and(|ready| ready > 0) {
             return true;
         }
-        let _ = poll(&mut all, PollTimeout::from(LOOK));
-        let ready = [0, 1, 2].map(|n| all[n].any().unwrap_or(false));
+        let is_any = poll(&mut all, PollTimeout::from(LOOK)).is_ok_and(|ready| ready > 0);
+        let has_output =
+            [1, 2].map(|n| all[n].revents().is_some_and(|of| of.contains(PollFlags::POLLIN)));
         // Its output may be that of a later turn than the one that it has ended.
         if poll(&mut all[..1], PollTimeout::ZERO).is_ok_and(|ready| ready > 0) {
             return true;
         }
-        if (ready[1] || ready[2]) && !*is_told {
+        if has_output == [false; 2] {
+            if is_any {
+                std::thread::sleep(Duration::from_millis(1)); // a closed pipe is always ready
+            }
+            return false;
+        }
+        if !*is_told {
             self.tell(0, [Down::Reading]);
             *is_told = true;
         }
-        for (n, output) in self.outputs.iter_mut().enumerate().filter(|(n, _)| ready[n + 1]) {
-            if !output.read(n, lines) {
-                std::thread::sleep(Duration::from_millis(1)); // a closed pipe is always ready
-            }
-        }
+        self.read_outputs(lines);
         false
     }
 
@@ -319,11 +322,10 @@ impl Output {
         Ok(Self { pipe: pipe.into(), line: Vec::new() })
     }
 
-    /// Reads what there is; false if there was nothing.
-    fn read(&mut self, number: usize, lines: &mut Vec<(usize, Vec<u8>)>) -> bool {
-        let (mut bytes, mut has_read) = ([0; 1 << 14], false);
+    /// Reads all that is there.
+    fn read(&mut self, number: usize, lines: &mut Vec<(usize, Vec<u8>)>) {
+        let mut bytes = [0; 1 << 14];
         while let Ok(count @ 1..) = self.pipe.read(&mut bytes) {
-            has_read = true;
             for part in bytes[..count].split_inclusive(|byte| *byte == b'\n') {
                 self.line.extend_from_slice(part);
                 if let Some(line) = self.line.strip_suffix(b"\n") {
@@ -332,7 +334,6 @@ impl Output {
                 }
             }
         }
-        has_read
     }
 
     /// Reads the rest, also a last line without an end.

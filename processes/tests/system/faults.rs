@@ -56,6 +56,15 @@ fn a_middleware_of_another_build_is_named() {
     assert!(error.contains("of another build than the command"), "{error}");
 }
 
+/// A closed output is no output, however often the coordinator looks while the program computes.
+#[test]
+fn a_process_without_outputs_has_one_result() {
+    let computes = "import os, time\nos.close(1)\nos.close(2)\nfor n in range(30):\n \
+                    sum(range(30_000))\n time.sleep(1)";
+    let (code, _, error) = run(&["verify", "--runs", "4", "--", "python3", "-c", computes]);
+    assert_eq!(code, 0, "{error}");
+}
+
 /// Also if the program computes for longer than its output needs to be read, before it sleeps.
 #[test]
 fn lines_have_the_time_at_which_they_were_printed() {

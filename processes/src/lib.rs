@@ -177,6 +177,7 @@ pub fn run(system: &System, options: Options, observer: &mut dyn Observer) -> Re
             .map_or_else(|| std::env::temp_dir().join("ringspin-ros-logs"), PathBuf::from),
         turn_max: options.turn_max,
         is_stopped: options.is_stopped,
+        date: system.date.map_or(0, |date| date.0),
     };
     let path = options.record.as_deref();
     let file = path.map(File::create).transpose().map_err(|error| unwritten(path, &error))?;

@@ -57,6 +57,8 @@ pub(crate) struct Shared {
     pub(crate) turn_max: Duration,
     /// Whether the run is to stop.
     pub(crate) is_stopped: fn() -> bool,
+    /// The time of the processes at the start of the run, which begins at zero elsewhere.
+    pub(crate) date: u64,
 }
 
 /// A process that was started.
@@ -72,6 +74,8 @@ pub(crate) struct Process {
     socket: Option<UnixStream>,
     outputs: [Output; 2],
     pub(crate) deadline: Option<u64>,
+    /// See [`Shared`].
+    date: u64,
     /// Whether it waits for [`Down::Continue`] if it has further turns.
     pub(crate) waits: bool,
     /// Whether it has sockets, which others of the run may use.
@@ -142,7 +146,7 @@ impl Process {
                 command.env(name, value);
             }
         }
-        let place_of = Place { socket, process: number, start: now, owner: None };
+        let place_of = Place { socket, process: number, start: shared.date + now, owner: None };
         command.env(VARIABLE, place_of.to_string()).envs(&spec.env);
         if let Some(folder) = spec.folder.as_ref().filter(|folder| **folder != Path::new("")) {
             command.current_dir(folder);
@@ -166,6 +170,7 @@ impl Process {
             outputs,
             deadline: None,
             waits: false,
+            date: shared.date,
             has_sockets: false,
         })
     }
@@ -183,8 +188,15 @@ impl Process {
     /// Gives it turns, one after the other: so many, in which these frames arrive.
     pub(crate) fn tell(&mut self, turns: usize, frames: impl IntoIterator<Item = Down>) {
         self.turn += turns as u64;
-        let mut turn = Turn::default();
-        frames.into_iter().for_each(|frame| turn.push(&frame));
+        let (mut turn, date) = (Turn::default(), self.date);
+        for frame in frames {
+            turn.push(&match frame {
+                Down::Go { now, until } => {
+                    Down::Go { now: now + date, until: until.saturating_add(date) }
+                }
+                frame => frame,
+            });
+        }
         // If it has ended, the next read tells.
         let _ = self.socket.as_ref().map(|socket| turn.send(socket));
     }
@@ -214,7 +226,8 @@ impl Process {
         }
         let socket = self.socket.as_ref().expect("it has a turn");
         match receive(socket) {
-            Ok(frames) => {
+            Ok(mut frames) => {
+                frames.iter_mut().for_each(|frame| self.date_back(frame));
                 if !matches!(frames.last(), Some(Up::Rest { has_output: false, .. })) {
                     self.read_outputs(lines);
                 }
@@ -222,6 +235,17 @@ impl Process {
             }
             Err(ReadError::Stream(_)) => Err(self.wait_for_end(lines)),
             Err(error) => Err(self.kill(&format!("it wrote to the coordinator's socket: {error}"))),
+        }
+    }
+
+    /// Changes the times of a frame to those of the run.
+    fn date_back(&self, frame: &mut Up) {
+        let back = |time: &mut u64| *time = time.saturating_sub(self.date);
+        if let Up::Rest { deadline, .. } = frame {
+            deadline.iter_mut().for_each(back);
+        }
+        if let Up::Rest { now, .. } | Up::End { now } = frame {
+            back(now);
         }
     }
 

@@ -38,6 +38,9 @@ pub struct System {
     /// The simulated time after which the run ends.
     #[serde(default, rename = "for", deserialize_with = "optional_text")]
     pub end_after: Option<Nanos>,
+    /// The time since 1970 that clocks of the calendar show at the start; zero by default.
+    #[serde(default, deserialize_with = "optional_text")]
+    pub date: Option<Nanos>,
     /// The seed of all random numbers: of the processes and of the links.
     #[serde(default)]
     pub seed: u64,
@@ -336,7 +339,8 @@ impl System {
         };
         let jump = |fault: &Fault| match fault {
             Fault::Clock { process, at, by } if process == of => {
-                Some(format!("{}:{}", seconds(at.0 as i64), seconds(*by)))
+                let at = at.0.saturating_add(self.date.map_or(0, |date| date.0));
+                Some(format!("{}:{}", seconds(at as i64), seconds(*by)))
             }
             _ => None,
         };

@@ -56,6 +56,25 @@ fn a_middleware_of_another_build_is_named() {
     assert!(error.contains("of another build than the command"), "{error}");
 }
 
+#[test]
+fn clocks_begin_at_the_date_of_the_system() {
+    let tells = "import time\nfor n in range(3):\n print(time.time_ns())\n time.sleep(1)";
+    let text = format!(
+        "date: 1764201600 s
+for: 2.5 s
+processes: [{{ name: a, start: 250 ms, command: [python3, -u, -c, {tells:?}] }}]
+fault: [{{ clock: {{ process: a, at: 2 s, by: 1 h }} }}]
+"
+    );
+    let (_folder, path) = system(&text);
+    let (code, out, error) = run(&["run", &path]);
+    assert_eq!(code, 0, "{error}");
+    let expected = "[0.250000000 s a] 1764201600250000000\n[1.250000000 s a] 1764201601250000000\n\
+                    [2.250000000 s a] 1764205202250000000\n";
+    assert_eq!(out, expected, "{error}");
+    assert!(error.contains("2.500000000 s up to the end of its time"), "{error}");
+}
+
 /// A closed output is no output, however often the coordinator looks while the program computes.
 #[test]
 fn a_process_without_outputs_has_one_result() {

@@ -19,6 +19,7 @@ use crate::queue::{EventQueue, Next};
 use crate::record::{Contents, Record};
 use crate::recording::Recording;
 use crate::system::{Fault, Restart, System};
+use crate::turns::{Arrival, TURNS_MAX, arrival, end_of_turn};
 use ringspin_executor::{Error, ErrorKind, Result, Time};
 use ringspin_modes::quantity::Nanos;
 use ringspin_modes::random::mix;
@@ -28,9 +29,6 @@ use ringspin_process_protocol::{
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::process::ExitStatus;
-
-/// How many turns a process gets at once.
-const TURNS_MAX: usize = 256;
 
 /// The environment variable with the jumps of a process's clock.
 const CLOCK_JUMPS: &str = "RINGSPIN_CLOCK_JUMPS";
@@ -111,16 +109,6 @@ pub(crate) struct Coordinator<'a, 'b> {
     arriving: VecDeque<Vec<Arrival>>,
 }
 
-/// A frame that arrives, as the record has it.
-#[derive(Clone, Copy, Debug)]
-enum Arrival {
-    /// A message of this number, from a process to an endpoint.
-    Message(i64, u32, Gid),
-    Look,
-    End,
-    Change,
-}
-
 impl<'a, 'b> Coordinator<'a, 'b> {
     pub(crate) fn new(
         system: &'a System,
@@ -171,6 +159,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             }
         }
         let end = self.steps();
+        self.finish_outputs();
         // Also after a stop: all that happened before it is recorded.
         self.recording.take().map_or(Ok(()), Recording::finish)?;
         if let Some(path) = &self.options.profile {
@@ -196,6 +185,16 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         let turns = self.processes.iter().map(|(number, process)| (*number, process.turn + 1));
         self.outcome.activity = Activity { turns: turns.collect(), messages: self.graph.sent };
         Ok(self.outcome)
+    }
+
+    /// The processes that have not ended print their last lines, which may have no end.
+    fn finish_outputs(&mut self) {
+        for process in self.processes.values_mut().filter(|process| process.is_alive()) {
+            process.finish_outputs(&mut self.lines);
+            for (output, line) in std::mem::take(&mut self.lines) {
+                self.record.print(self.now, &process.name, output == 1, &line);
+            }
+        }
     }
 
     /// The kills and losses of the system that did not happen, and the entries of the schedule that
@@ -750,25 +749,6 @@ impl<'a, 'b> Coordinator<'a, 'b> {
     fn end_of(&self, number: u32, code: u8) -> Option<End> {
         let name = self.system.name_of(number);
         (self.system.end.as_deref() == Some(name)).then_some(End::Process(code))
-    }
-}
-
-/// The time at the end of a turn, if the frame is one.
-fn end_of_turn(frame: &Up) -> Option<u64> {
-    match frame {
-        Up::Rest { now, .. } | Up::End { now } => Some(*now),
-        _ => None,
-    }
-}
-
-fn arrival(process: u32, frame: &Down) -> Arrival {
-    match frame {
-        Down::Deliver { to, sample } => {
-            Arrival::Message(sample.number, sample.from.process, Gid { process, number: to[0] })
-        }
-        Down::Look => Arrival::Look,
-        Down::Computed(_) => Arrival::End,
-        _ => Arrival::Change,
     }
 }
 

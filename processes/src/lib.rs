@@ -24,6 +24,7 @@
 //! | `system` | [`System`], and its file |
 //! | `launch` | launch files as systems |
 //! | `coordinator` | turns |
+//! | `turns` | several turns of a process at once |
 //! | `cores` | the core of the turns |
 //! | `queue` | the total order |
 //! | `durations` | how long callbacks take, given or measured |
@@ -60,6 +61,7 @@ mod record;
 mod recording;
 mod source;
 mod system;
+mod turns;
 
 pub use command::main;
 pub use coordinator::End;

@@ -281,6 +281,11 @@ impl Process {
         false
     }
 
+    /// Reads the rest of its output, also last lines without an end.
+    pub(crate) fn finish_outputs(&mut self, lines: &mut Vec<(usize, Vec<u8>)>) {
+        self.outputs.iter_mut().enumerate().for_each(|(n, out)| out.finish(n, lines));
+    }
+
     fn read_outputs(&mut self, lines: &mut Vec<(usize, Vec<u8>)>) {
         for (number, output) in self.outputs.iter_mut().enumerate() {
             output.read(number, lines);
@@ -297,7 +302,7 @@ impl Process {
             }
             std::thread::sleep(Duration::from_millis(1));
         }
-        self.outputs.iter_mut().enumerate().for_each(|(n, out)| out.finish(n, lines));
+        self.finish_outputs(lines);
         self.end();
         match self.child.wait() {
             Ok(status) => Gone::Ended(status),

@@ -75,6 +75,13 @@ fault: [{{ clock: {{ process: a, at: 2 s, by: 1 h }} }}]
     assert!(error.contains("2.500000000 s up to the end of its time"), "{error}");
 }
 
+#[test]
+fn a_line_without_an_end_is_printed_at_the_end_of_the_run() {
+    let tells = "import time\nfor n in range(9):\n print(n, end=' ')\n time.sleep(1)";
+    let (code, out, error) = run(&["run", "--for", "2.5 s", "--", "python3", "-c", tells]);
+    assert_eq!((code, &*out), (0, "[2.500000000 s python3] 0 1 2 \n"), "{error}");
+}
+
 /// A closed output is no output, however often the coordinator looks while the program computes.
 #[test]
 fn a_process_without_outputs_has_one_result() {

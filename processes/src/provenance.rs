@@ -1,9 +1,9 @@
 //! The programs, libraries, files and variables that the processes of a run had, from `/proc`.
 //!
 //! A process loads libraries when it likes, and nothing is left of them once it has ended. So they
-//! are read where all of its threads wait: at its first turn, at turns whose number is a power of
-//! two, which costs little in long runs, and at the end of the run. Names are those of files
-//! without their folders, which differ from machine to machine.
+//! are read where all of its threads wait: at its turns 1, 2, 4, 8 and so on that do not come
+//! together with the next one, which costs little in long runs, and at the end of the run. Names
+//! are those of files without their folders, which differ from machine to machine.
 
 use crate::system::ProcessSpec;
 use object::Object;

@@ -416,7 +416,7 @@ pub enum ReadError {
     Rubbish(String),
 }
 
-/// Reads a turn; with the frames of the next one if that has come already.
+/// Reads the frames of a turn, and of the next one if its bytes are there already.
 ///
 /// # Errors
 /// [`ReadError`].

@@ -418,13 +418,9 @@ interpose! {
         descriptor: c_int,
         address: *mut sockaddr,
         size: *mut socklen_t,
-    ) -> c_int = before |world, me| {
-        if let Some(family) = family(descriptor) {
-            // SAFETY: the caller's promise.
-            return unsafe {
-                accept_with((world, me), family, descriptor, (address, size), 0)
-            };
-        }
+    ) -> c_int = |_, _| {
+        // SAFETY: the caller's promise.
+        unsafe { accept4(descriptor, address, size, 0) }
     }
 
     /// Accepts a connection.

@@ -130,6 +130,9 @@ struct Common {
     /// Another seed than the system's.
     #[arg(long)]
     seed: Option<u64>,
+    /// How many turns processes may have at one instant; more are taken for a cycle of messages.
+    #[arg(long, value_name = "NUMBER", default_value_t = Options::default().instant_turns_max)]
+    instant_turns_max: u64,
     /// Do not show the output of the processes.
     #[arg(long)]
     quiet: bool,
@@ -205,7 +208,8 @@ impl Common {
 
     fn run(&self, system: &System, options: Options, step: Option<Nanos>) -> Result<Report> {
         let mut terminal = Terminal::new(self.quiet, system.end_after, step);
-        let options = Options { is_stopped, ..options };
+        let instant_turns_max = self.instant_turns_max;
+        let options = Options { is_stopped, instant_turns_max, ..options };
         let report = run(system, options, &mut terminal);
         terminal.progress.finish_and_clear();
         report

@@ -13,8 +13,9 @@ use crate::echo::Echo;
 use crate::faults::{Activity, Faults, RESTART_DELAY};
 use crate::graph::{Graph, node};
 use crate::hosts::Hosts;
+use crate::outcome::{End, Outcome};
 use crate::process::{Gone, Process, Shared};
-use crate::provenance::{Origin, Provenance};
+use crate::provenance::Provenance;
 use crate::queue::{EventQueue, Next};
 use crate::record::{Contents, Record};
 use crate::recording::Recording;
@@ -47,42 +48,6 @@ enum Event {
     Frame(Down),
 }
 
-/// How a run ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum End {
-    /// Its simulated time was over.
-    Time,
-    /// The process that the system names has ended, with this code: 128 and the number of a signal
-    /// that ended it.
-    Process(u8),
-    /// All processes have ended.
-    #[default]
-    Processes,
-    /// A process has failed, and the run was to end then.
-    Failure,
-    /// All processes wait, and none for a time.
-    Quiet,
-}
-
-/// The figures of a run.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Outcome {
-    pub(crate) end: End,
-    pub(crate) now: u64,
-    pub(crate) messages: u64,
-    pub(crate) turns: u64,
-    /// The processes that failed, in words.
-    pub(crate) failures: Vec<String>,
-    pub(crate) choices: u64,
-    /// The deviations from the default order and the faults of the schedule, in words.
-    pub(crate) deviations: Vec<(ScheduleEntry, String)>,
-    /// The links, durations, faults and entries of the schedule that were for nothing.
-    pub(crate) unused_rules: Vec<String>,
-    pub(crate) activity: Activity,
-    pub(crate) origins: BTreeMap<String, Origin>,
-    pub(crate) remarks: BTreeSet<String>,
-}
-
 pub(crate) struct Coordinator<'a, 'b> {
     system: &'a System,
     shared: &'a Shared,
@@ -105,6 +70,8 @@ pub(crate) struct Coordinator<'a, 'b> {
     /// The places of the kills that were for a process.
     used_kills: BTreeSet<usize>,
     lines: Vec<(usize, Vec<u8>)>,
+    /// The instant, and the turns before it.
+    instant: (u64, u64),
     /// The arrivals in the turns of a process that have not begun.
     arriving: VecDeque<Vec<Arrival>>,
 }
@@ -138,6 +105,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             used_kills: BTreeSet::new(),
             provenance: options.certifies.then(Provenance::default),
             lines: Vec::new(),
+            instant: (0, 0),
             arriving: VecDeque::new(),
         })
     }
@@ -248,6 +216,9 @@ impl<'a, 'b> Coordinator<'a, 'b> {
                 return Ok(End::Time);
             }
             self.now = self.now.max(time);
+            if self.is_in_cycle(&next) {
+                return Ok(End::Failure);
+            }
             if self.record.pauses(self.now) {
                 self.pause(&next);
             }
@@ -268,6 +239,25 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             }
         }
         Ok(self.quiet())
+    }
+
+    /// Whether time does not advance any more, which is a failure.
+    fn is_in_cycle(&mut self, next: &Next<Event>) -> bool {
+        if self.now > self.instant.0 {
+            self.instant = (self.now, self.outcome.turns);
+        }
+        let is_in_cycle = self.outcome.turns - self.instant.1 > self.options.instant_turns_max;
+        if is_in_cycle {
+            let (Next::Event(_, to, _) | Next::Deadline(_, to)) = *next;
+            self.outcome.failures.push(format!(
+                "time does not advance: over {} turns at {}, the next one of {}; have a process \
+                 wait for a time, give a link a delay, or allow more with --instant-turns-max",
+                self.options.instant_turns_max,
+                Time::from_nanos(self.now),
+                self.system.name_of(to)
+            ));
+        }
+        is_in_cycle
     }
 
     /// The observer looks at the run before this event.

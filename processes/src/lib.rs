@@ -34,6 +34,7 @@
 //! | `process` | a program, its socket and its output |
 //! | `source` | a recording as a process |
 //! | `recording` | all topics as rosbag2 has them |
+//! | `outcome` | how a run ended |
 //! | `record` | a line for each event, and their digest |
 //! | `faults` | kills, late starts, partitions and losses |
 //! | `provenance` | the libraries, files and variables of the processes |
@@ -54,6 +55,7 @@ mod faults;
 mod graph;
 mod hosts;
 mod launch;
+mod outcome;
 mod process;
 mod provenance;
 mod queue;
@@ -64,8 +66,8 @@ mod system;
 mod turns;
 
 pub use command::main;
-pub use coordinator::End;
 pub use durations::DurationRule;
+pub use outcome::End;
 pub use record::Observer;
 pub use system::{CommandLine, Fault, Host, ProcessSpec, Restart, System, Value};
 
@@ -102,12 +104,14 @@ pub struct Options {
     pub certifies: bool,
     /// The real time that a process may compute in one turn.
     pub turn_max: Duration,
+    /// How many turns processes may have at one instant; more are taken for a cycle of messages.
+    pub instant_turns_max: u64,
     /// Whether the run is to stop, which is asked ten times a second.
     pub is_stopped: fn() -> bool,
 }
 
 impl Default for Options {
-    /// The default order, no file, two minutes, no stop.
+    /// The default order, no file, two minutes, a million turns at an instant, no stop.
     fn default() -> Self {
         let turn_max = Duration::from_secs(120);
         let ties = TiePolicy::Fifo;
@@ -121,6 +125,7 @@ impl Default for Options {
             echo: Vec::new(),
             certifies: false,
             turn_max,
+            instant_turns_max: 1_000_000,
             is_stopped: || false,
         }
     }

@@ -82,6 +82,17 @@ fn a_line_without_an_end_is_printed_at_the_end_of_the_run() {
     assert_eq!((code, &*out), (0, "[2.500000000 s python3] 0 1 2 \n"), "{error}");
 }
 
+/// Two processes that answer each other at once for ever.
+#[test]
+fn a_run_of_which_time_does_not_advance_ends() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/system/sockets.py");
+    let of = |place| ["--", "python3", script, "cycle", place];
+    let args = ["run", "--for", "2 s", "--instant-turns-max", "1000"];
+    let (code, _, error) = run(&[&args[..], &of("first"), &of("second")].concat());
+    assert_eq!(code, 1, "{error}");
+    assert!(error.contains("time does not advance: over 1000 turns at 0.5"), "{error}");
+}
+
 /// A closed output is no output, however often the coordinator looks while the program computes.
 #[test]
 fn a_process_without_outputs_has_one_result() {

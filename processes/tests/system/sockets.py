@@ -76,5 +76,16 @@ def datagrams():
     print(all(out.recvfrom(9) == (b'%d' % n, ('::1', 6000, 0, 0)) for n in range(100)))
 
 
+def cycle():
+    one, two = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)]
+    own, other = (7000, 7001) if sys.argv[2] == 'first' else (7001, 7000)
+    one.bind(('127.0.0.1', own))
+    time.sleep(0.5)
+    two.sendto(b'', ('127.0.0.1', other))
+    while True:
+        one.recv(1)
+        two.sendto(b'', ('127.0.0.1', other))
+
+
 role = sys.argv[1]
 asyncio.run(echo()) if role == 'echo' else globals()[role]()

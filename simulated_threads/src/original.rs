@@ -1,9 +1,12 @@
 //! The functions of libc that this crate defines itself: their originals.
+//!
+//! The loader has them looked up as soon as it has loaded this crate. A later look would wait for
+//! the loader's lock, which a thread has while a library that it loads waits for other threads.
 
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The address of a function of libc, looked up once.
+/// The address of a function of libc, looked up before `main`.
 pub(crate) struct Original {
     name: &'static CStr,
     address: AtomicUsize,
@@ -23,12 +26,18 @@ impl Original {
         }
     }
 
-    #[cold]
-    fn look_up(&self) -> usize {
+    /// Looks the function up, if libc has it.
+    pub(crate) fn prepare(&self) -> usize {
         // SAFETY: the name ends with a zero; `dlsym` keeps no reference to it.
         let address = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) } as usize;
-        assert!(address != 0, "libc has no function {:?}: is it glibc?", self.name);
         self.address.store(address, Ordering::Relaxed);
+        address
+    }
+
+    #[cold]
+    fn look_up(&self) -> usize {
+        let address = self.prepare();
+        assert!(address != 0, "libc has no function {:?}: is it glibc?", self.name);
         address
     }
 }
@@ -45,6 +54,12 @@ macro_rules! original {
                 Err(_) => panic!("an identifier has no zero"),
             };
         static ORIGINAL: crate::original::Original = crate::original::Original::new(NAME);
+        extern "C" fn prepare() {
+            ORIGINAL.prepare();
+        }
+        #[used]
+        #[unsafe(link_section = ".init_array.00000")]
+        static PREPARE: extern "C" fn() = prepare;
         type Function = unsafe extern "C-unwind" fn($($argument),*) $(-> $result)?;
         // SAFETY: libc has a function of this name and type, as the user of the macro states.
         unsafe { std::mem::transmute::<usize, Function>(ORIGINAL.address()) }

@@ -428,3 +428,12 @@ fn only_the_copy_whose_functions_are_called_has_worlds() {
         assert_eq!(is_in_a_world, threads == "simulated", "{output:?}");
     }
 }
+
+/// The loader has its lock until the library is loaded, and the functions of libc are found without
+/// it.
+#[test]
+fn threads_of_a_library_that_is_being_loaded_call_libc() {
+    let variables = [("RINGSPIN_THREADS", "simulated"), ("PLUGIN_FORKS", "1")];
+    let output = run("plugin", &variables);
+    assert!(text(&output.stdout).contains("loaded\n"), "{output:?}");
+}

@@ -143,9 +143,10 @@ pub enum ProcessFault {
 /// same as `t2.5:0>1`, for threads of the application.
 ///
 /// In a system of processes, `l0.12>3` is the loss of the message with index 12 of those from
-/// process 0 to process 3, `k2.17` kills process 2 before its turn 17, `k2.17+1` also starts it
-/// again 1 s later, `d1+0.5` starts process 1 half a second late, and `c3:0>2+0.5` is a partition
-/// of the processes 0 and 2, from 3 s on for half a second.
+/// process 0 to process 3, `h3@2.5:0>1` is a choice among the threads of process 3, `k2.17` kills
+/// process 2 before its turn 17, `k2.17+1` also starts it again 1 s later, `d1+0.5` starts process
+/// 1 half a second late, and `c3:0>2+0.5` is a partition of the processes 0 and 2, from 3 s on for
+/// half a second.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
     /// Replaces the [seed](crate::Simulation::seed) of everything random.
@@ -161,6 +162,8 @@ pub struct Schedule {
     /// Choices of the next thread of the application, where [threads](crate::threads) share
     /// simulated time; in order of time.
     pub threads: Vec<Deviation>,
+    /// Choices of the next thread of a process of a system; ordered by process and time.
+    pub process_threads: Vec<(u32, Deviation)>,
     /// Ordered by kind and process.
     pub faults: Vec<ProcessFault>,
 }
@@ -180,6 +183,8 @@ pub enum ScheduleEntry {
     Loss(Loss),
     /// A choice of another thread.
     Thread(Deviation),
+    /// A choice of another thread in this process of a system.
+    ProcessThread(u32, Deviation),
     /// A fault of a process.
     Fault(ProcessFault),
 }
@@ -195,6 +200,8 @@ impl Schedule {
         let threads = self.threads.iter().copied().map(Thread);
         let seed = self.seed.into_iter().map(Seed);
         let faults = self.faults.iter().copied().map(Fault);
+        let of_process = |&(process, of): &(u32, _)| ProcessThread(process, of);
+        let threads = threads.chain(self.process_threads.iter().map(of_process));
         let messages = perturbations.chain(losses);
         seed.chain(deviations).chain(postponements).chain(messages).chain(threads).chain(faults)
     }
@@ -230,7 +237,9 @@ impl Schedule {
     /// The orders of instants up to `now`.
     pub(crate) fn up_to(&self, now: Time) -> Self {
         let is_past = |entry: &ScheduleEntry| match entry {
-            ScheduleEntry::Deviation(of) | ScheduleEntry::Thread(of) => of.time <= now,
+            ScheduleEntry::Deviation(of)
+            | ScheduleEntry::Thread(of)
+            | ScheduleEntry::ProcessThread(_, of) => of.time <= now,
             ScheduleEntry::Postponement(of) => of.time <= now,
             ScheduleEntry::Seed(_)
             | ScheduleEntry::Perturbation(_)
@@ -253,6 +262,9 @@ impl FromIterator<ScheduleEntry> for Schedule {
                 ScheduleEntry::Perturbation(of) => schedule.perturbations.push(of),
                 ScheduleEntry::Loss(of) => schedule.losses.push(of),
                 ScheduleEntry::Thread(of) => schedule.threads.push(of),
+                ScheduleEntry::ProcessThread(process, of) => {
+                    schedule.process_threads.push((process, of));
+                }
                 ScheduleEntry::Fault(of) => schedule.faults.push(of),
             }
         }
@@ -261,6 +273,7 @@ impl FromIterator<ScheduleEntry> for Schedule {
         schedule.perturbations.sort_unstable();
         schedule.losses.sort_unstable();
         schedule.threads.sort_unstable();
+        schedule.process_threads.sort_unstable();
         schedule.faults.sort_unstable();
         schedule
     }
@@ -338,6 +351,9 @@ impl fmt::Display for ScheduleEntry {
             Self::Thread(Deviation { time, choice, taken }) => {
                 write!(f, "h{}:{choice}>{taken}", seconds(time))
             }
+            Self::ProcessThread(process, Deviation { time, choice, taken }) => {
+                write!(f, "h{process}@{}:{choice}>{taken}", seconds(time))
+            }
             Self::Postponement(Postponement { time, held, until }) => {
                 let event = |of: InstantEvent| format!("{}.{}", of.callback.0, of.number);
                 write!(f, "p{}:{}>{}", seconds(time), event(held), event(until))
@@ -399,7 +415,12 @@ fn entry(item: &str) -> Option<ScheduleEntry> {
     Some(match kind {
         "s" => ScheduleEntry::Seed(rest.parse().ok()?),
         "t" => ScheduleEntry::Deviation(deviation(rest)?),
-        "h" => ScheduleEntry::Thread(deviation(rest)?),
+        "h" => match rest.split_once('@') {
+            Some((process, of)) => {
+                ScheduleEntry::ProcessThread(process.parse().ok()?, deviation(of)?)
+            }
+            None => ScheduleEntry::Thread(deviation(rest)?),
+        },
         "p" => ScheduleEntry::Postponement(postponement(rest)?),
         "m" => ScheduleEntry::Perturbation(perturbation(rest)?),
         "l" => ScheduleEntry::Loss(loss(rest)?),
@@ -415,9 +436,9 @@ fn invalid(item: &str) -> Error {
         "`{item}` is not a deviation: write `s<seed>`, `t<seconds>:<choice>><taken>`, \
          `h<seconds>:<choice>><taken>`, `p<seconds>:<callback>.<number>><callback>.<number>`, \
          `m<source>.<sequence>><callback>+<nanoseconds>` or `l<source>.<sequence>><callback>`, or \
-         of processes `k<process>.<turn>`, `k<process>.<turn>+<seconds>`, \
-         `d<process>+<seconds>` or `c<seconds>:<process>><process>+<seconds>`, separated by \
-         commas, as it was printed"
+         of processes `h<process>@<seconds>:<choice>><taken>`, `k<process>.<turn>`, \
+         `k<process>.<turn>+<seconds>`, `d<process>+<seconds>` or \
+         `c<seconds>:<process>><process>+<seconds>`, separated by commas, as it was printed"
     );
     Error::new(ErrorKind::Parse, text)
 }
@@ -539,6 +560,7 @@ mod tests {
                 postponements: postponements.into_iter().map(postponement).collect(),
                 perturbations: perturbations.into_iter().map(perturbation).collect(),
                 losses: losses.into_iter().map(loss).collect(),
+                process_threads: threads.iter().map(|of| (of.1, deviation(*of))).collect(),
                 threads: threads.into_iter().map(deviation).collect(),
                 faults: faults.into_iter().map(fault).collect(),
             };
@@ -555,7 +577,7 @@ mod tests {
         let schedule: Schedule = "p3:4.0>5.2,s9".parse().unwrap();
         assert_eq!((schedule.len(), schedule.seed), (2, Some(9)));
         assert_eq!(schedule.to_string(), "s9,p3:4.0>5.2");
-        let faults = "l0.12>3,k2.17,k2.17+1,d1+0.5,c3:0>2+0.5";
+        let faults = "l0.12>3,h3@2.5:0>1,k2.17,k2.17+1,d1+0.5,c3:0>2+0.5";
         assert_eq!(faults.parse::<Schedule>().unwrap().to_string(), faults);
         for wrong in [
             "k2",

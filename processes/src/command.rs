@@ -195,14 +195,18 @@ fn is_stopped() -> bool {
 static STOPPED: OnceLock<()> = OnceLock::new();
 
 impl Common {
-    fn system(&self) -> Result<System> {
+    /// The system, with the seed of the schedule if that has one.
+    fn system(&self, ties: &TiePolicy) -> Result<System> {
         let mut system = match &self.system {
             Some(path) => System::load(path, &self.arguments)?,
             None => System::of_commands(self.commands.split(|word| word == "--"))?,
         };
         system.end_after = self.duration.or(system.end_after);
         system.is_cut = self.duration.is_some();
-        system.seed = self.seed.unwrap_or(system.seed);
+        system.seed = match ties {
+            TiePolicy::Scripted(Schedule { seed: Some(seed), .. }) => *seed,
+            _ => self.seed.unwrap_or(system.seed),
+        };
         Ok(system)
     }
 
@@ -316,7 +320,8 @@ impl Command {
         match self {
             Self::Run { common, ties, log, record, profile, echo, certificate, step } => {
                 let begun = Instant::now();
-                let (system, ties) = (common.system()?, ties.policy());
+                let ties = ties.policy();
+                let system = common.system(&ties)?;
                 let mut options = Options {
                     ties: ties.clone(),
                     record: log.clone(),
@@ -356,7 +361,7 @@ fn verify(
     certificate: Option<&Path>,
     against: Option<&Path>,
 ) -> Result<u8> {
-    let system = common.system()?;
+    let system = common.system(ties)?;
     let folder = tempfile::tempdir().map_err(|error| {
         Error::new(ErrorKind::Io, format!("failed to make a folder for the records: {error}"))
     })?;
@@ -417,7 +422,7 @@ fn first_difference(left: &Path, right: &Path) -> Option<String> {
 }
 
 fn explore(common: &Common, seeds: Range<u64>, faults: &[Choice], faults_max: u64) -> Result<u8> {
-    let system = common.system()?;
+    let system = common.system(&TiePolicy::Fifo)?;
     let named = faults.iter().filter_map(|choice| choice.process.as_deref());
     if let Some(name) = named.into_iter().find(|name| system.place(name).is_none()) {
         let text = format!("`--faults` names `{name}`, which is no process of the system");

@@ -135,6 +135,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         }
         self.outcome.deviations = std::mem::take(&mut self.queue.deviations);
         self.outcome.deviations.append(&mut self.graph.faults.applied);
+        self.note_thread_choices()?;
         let unused = self.graph.unused_links().into_iter().chain(self.unused_durations());
         let unused = unused.chain(self.unused_faults()).chain(self.echo.unused());
         self.outcome.unused_rules = unused.collect();
@@ -153,6 +154,20 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         let turns = self.processes.iter().map(|(number, process)| (*number, process.turn + 1));
         self.outcome.activity = Activity { turns: turns.collect(), messages: self.graph.sent };
         Ok(self.outcome)
+    }
+
+    /// Adds the choices among threads that were not the usual ones.
+    fn note_thread_choices(&mut self) -> Result<()> {
+        for process in self.processes.values() {
+            let Some(order) = process.order() else { continue };
+            let (count, taken) = order.choices(&process.name).map_err(|error| {
+                let text = format!("failed to read the order of {}: {error}", process.name);
+                Error::new(ErrorKind::Io, text)
+            })?;
+            self.outcome.thread_choices = self.outcome.thread_choices.max(count);
+            self.outcome.deviations.extend(taken);
+        }
+        Ok(())
     }
 
     /// The processes that have not ended print their last lines, which may have no end.
@@ -331,9 +346,10 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             let seed = mix(self.system.seed ^ mix(u64::from(number) + 1));
             let jumps = self.system.clock_jumps_of(&spec.name);
             let computing = self.system.computing_of(spec, self.options.profile.is_some());
+            let seeded = (seed, self.options.threads());
             let variables = [(DURATIONS, computing), (CLOCK_JUMPS, jumps.clone())];
             let process =
-                Process::start((place, spec, variables), number, self.now, seed, self.shared)?;
+                Process::start((place, spec, variables), number, self.now, seeded, self.shared)?;
             self.record.note(self.now, &spec.name, format_args!("starts as process {number}"));
             if let Some(jumps) = jumps {
                 self.record.note(

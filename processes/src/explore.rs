@@ -2,9 +2,9 @@
 //! the fewest deviations from the default run that are enough for it.
 //!
 //! The choices, their text and the shrinking are those of jobs and of threads: a choice is the
-//! time, its number at that instant, and the candidate. A fault is an entry of the same schedule.
-//! With faults, every third run keeps the default order: there, a turn or message is the one from
-//! which the fault was drawn.
+//! time, its number at that instant, and the candidate. Every other pair of runs also chooses among
+//! the threads of each process. A fault is an entry of the same schedule. With faults, every third
+//! run keeps the default order: there, a turn or message is the one from which the fault was drawn.
 
 use crate::faults::Choice;
 use crate::{Options, Report, System, run};
@@ -19,7 +19,7 @@ use std::ops::Range;
 const DEPTH: u32 = 3;
 
 /// The most runs to shrink a schedule.
-const SHRINK_RUNS_MAX: usize = 100;
+const SHRINK_RUNS_MAX: usize = 200;
 
 /// The runs of an exploration.
 pub(crate) struct Search<'a> {
@@ -48,19 +48,24 @@ impl Search<'_> {
     /// # Errors
     /// A run that cannot be made, as of [`run`].
     pub(crate) fn explore(&self) -> Result<Option<Found>> {
-        let default = self.run(TiePolicy::Fifo, Schedule::default())?;
+        let usual = TiePolicy::Scripted(Schedule::default());
+        let default = self.run((TiePolicy::Fifo, usual.clone()), Schedule::default())?;
         if !default.failures.is_empty() {
             return self.shrink(default, 1).map(Some);
         }
-        let mut steps = default.choices;
+        let (mut steps, mut thread_steps) = (default.choices, default.thread_choices);
         for (seed, runs) in self.seeds.clone().zip(2..) {
-            let ties = match (seed % 2, seed % 3) {
-                (_, 0) if !self.faults.is_empty() => TiePolicy::Fifo,
-                (0, _) => TiePolicy::Shuffle { seed },
+            let policy = |steps| match seed % 2 {
+                0 => TiePolicy::Shuffle { seed },
                 _ => TiePolicy::Pct { seed, depth: DEPTH, steps },
             };
-            let report = self.run(ties, self.draw(seed, &default))?;
+            let is_default = !self.faults.is_empty() && seed % 3 == 0;
+            let ties = if is_default { TiePolicy::Fifo } else { policy(steps) };
+            let explores_threads = seed % 4 >= 2 && !is_default;
+            let threads = if explores_threads { policy(thread_steps) } else { usual.clone() };
+            let report = self.run((ties, threads), self.draw(seed, &default))?;
             steps = steps.max(report.choices);
+            thread_steps = thread_steps.max(report.thread_choices);
             (self.progress)(&format!("{runs} runs"));
             if !report.failures.is_empty() {
                 return self.shrink(report, runs).map(Some);
@@ -69,10 +74,16 @@ impl Search<'_> {
         Ok(None)
     }
 
-    fn run(&self, ties: TiePolicy, faults: Schedule) -> Result<Report> {
+    fn run(&self, (ties, threads): (TiePolicy, TiePolicy), faults: Schedule) -> Result<Report> {
         let is_stopped = self.is_stopped;
-        let options =
-            Options { ties, faults, ends_on_failure: true, is_stopped, ..Options::default() };
+        let options = Options {
+            ties,
+            threads,
+            faults,
+            ends_on_failure: true,
+            is_stopped,
+            ..Options::default()
+        };
         let mut quiet = |_: Time, _: &str, _: bool, _: &str| ();
         run(self.system, options, &mut quiet)
     }
@@ -100,7 +111,8 @@ impl Search<'_> {
         let mut fails = |fewer: &[ScheduleEntry]| {
             runs += 1;
             (self.progress)(&format!("{runs} runs, {} deviations", fewer.len()));
-            match self.run(TiePolicy::Scripted(schedule(fewer)), Schedule::default()) {
+            let scripted = TiePolicy::Scripted(schedule(fewer));
+            match self.run((scripted, TiePolicy::Fifo), Schedule::default()) {
                 Ok(report) if kind(&report) == wanted => {
                     last = report;
                     true

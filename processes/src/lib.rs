@@ -24,6 +24,7 @@
 //! | `system` | [`System`], and its file |
 //! | `launch` | launch files as systems |
 //! | `coordinator` | turns |
+//! | `thread_order` | the order of threads in the processes, where it is explored |
 //! | `turns` | several turns of a process at once |
 //! | `cores` | the core of the turns |
 //! | `queue` | the total order |
@@ -63,6 +64,7 @@ mod record;
 mod recording;
 mod source;
 mod system;
+mod thread_order;
 mod turns;
 
 pub use command::main;
@@ -88,6 +90,8 @@ use std::time::Duration;
 pub struct Options {
     /// The order of events of one instant.
     pub ties: TiePolicy,
+    /// The order of the threads of each process, unless `ties` is a schedule, which says it, too.
+    pub threads: TiePolicy,
     /// Losses and faults besides those of the system, and of the schedule if `ties` is one.
     pub faults: Schedule,
     /// Whether the run ends with the first process that fails.
@@ -117,6 +121,7 @@ impl Default for Options {
         let ties = TiePolicy::Fifo;
         Self {
             ties,
+            threads: TiePolicy::Fifo,
             faults: Schedule::default(),
             ends_on_failure: false,
             record: None,
@@ -132,6 +137,14 @@ impl Default for Options {
 }
 
 impl Options {
+    /// The order of threads in the processes.
+    fn threads(&self) -> &TiePolicy {
+        match &self.ties {
+            scripted @ TiePolicy::Scripted(_) => scripted,
+            _ => &self.threads,
+        }
+    }
+
     /// The schedule of which the faults happen.
     fn schedule(&self) -> Schedule {
         let of_ties = match &self.ties {
@@ -161,6 +174,8 @@ pub struct Report {
     pub unused_rules: Vec<String>,
     /// How often several events, or deadlines, of one instant could be next.
     pub choices: u64,
+    /// The most choices among the threads of a process, where their order is not the usual one.
+    pub thread_choices: u64,
     /// The choices that did not take the first candidate, and the faults of the schedule, in words.
     pub deviations: Vec<(ScheduleEntry, String)>,
     activity: Activity,
@@ -201,6 +216,7 @@ pub fn run(system: &System, options: Options, observer: &mut dyn Observer) -> Re
         failures: outcome.failures,
         unused_rules: outcome.unused_rules,
         choices: outcome.choices,
+        thread_choices: outcome.thread_choices,
         deviations: outcome.deviations,
         activity: outcome.activity,
         origins: outcome.origins,

@@ -32,6 +32,7 @@ pub(crate) struct Outcome {
     /// The processes that failed, in words.
     pub(crate) failures: Vec<String>,
     pub(crate) choices: u64,
+    pub(crate) thread_choices: u64,
     /// The deviations from the default order and the faults of the schedule, in words.
     pub(crate) deviations: Vec<(ScheduleEntry, String)>,
     /// The links, durations, faults and entries of the schedule that were for nothing.

@@ -6,12 +6,14 @@
 //! in a process group, which is killed with all that it has started once it ends.
 
 use crate::system::ProcessSpec;
+use crate::thread_order::{ORDER, ThreadOrder};
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 use ringspin_executor::{Error, ErrorKind, Result};
+use ringspin_modes::TiePolicy;
 use ringspin_process_protocol::{Down, Place, ReadError, Turn, Up, VARIABLE, receive};
 use std::fs::File;
 use std::io::{self, Read};
@@ -80,6 +82,8 @@ pub(crate) struct Process {
     pub(crate) waits: bool,
     /// Whether it has sockets, which others of the run may use.
     pub(crate) has_sockets: bool,
+    /// The file with the order of its threads; see [`ThreadOrder`].
+    order: Option<ThreadOrder>,
 }
 
 /// One of the two outputs of a process.
@@ -110,38 +114,27 @@ impl Process {
         (place, spec, variables): (usize, &ProcessSpec, [(&str, Option<String>); 2]),
         number: u32,
         now: u64,
-        seed: u64,
+        (seed, threads): (u64, &TiePolicy),
         shared: &Shared,
     ) -> Result<Self> {
         let failed = |error: &dyn std::fmt::Display| {
             let text = format!("failed to start the process `{}`: {error}", spec.name);
             Error::new(ErrorKind::Io, text)
         };
-        let mut words = spec.words()?;
-        if spec.bag.is_some() {
-            words[0] = shared.program.display().to_string();
-        }
         let (own, other) = UnixStream::pair().map_err(|error| failed(&error))?;
-        let socket =
-            fcntl(&other, FcntlArg::F_DUPFD(SOCKET_FROM)).map_err(|error| failed(&error))?;
-        let logs = shared.logs.join(&spec.name);
-        let _ = std::fs::remove_dir_all(&logs); // of an earlier run
-        let mut command = Command::new(&words[0]);
-        command.args(&words[1..]).process_group(0);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        for (name, value) in VARIABLES.iter().filter(|(name, _)| std::env::var_os(name).is_none()) {
-            command.env(name, value);
-        }
-        command
-            .env_remove("RMW_IMPLEMENTATION")
-            .env_remove("RINGSPIN_MODE")
-            .env("ROS_LOG_DIR", logs);
+        let socket = inherited(&other).map_err(|error| failed(&error))?;
+        let order =
+            ThreadOrder::new(threads, number, shared.date).map_err(|error| failed(&error))?;
+        let order_file = order.as_ref().map(|order| inherited(order.file()));
+        let order_file = order_file.transpose().map_err(|error| failed(&error))?;
+        let mut command = command(spec, shared)?;
         match spec.bag {
             Some(_) => command.stdin(Stdio::from(OwnedFd::from(other))),
             None => command.stdin(Stdio::null()).env("LD_PRELOAD", &shared.library),
         };
-        command.env("RINGSPIN_THREADS", "simulated").env("RINGSPIN_SEED", seed.to_string());
-        for (name, value) in variables {
+        command.env("RINGSPIN_SEED", seed.to_string());
+        let order_number = order_file.map(|number| number.to_string());
+        for (name, value) in variables.into_iter().chain([(ORDER, order_number)]) {
             if let Some(value) = value {
                 command.env(name, value);
             }
@@ -152,8 +145,11 @@ impl Process {
             command.current_dir(folder);
         }
         let child = command.spawn();
-        nix::unistd::close(socket).map_err(|error| failed(&error))?;
-        let mut child = child.map_err(|error| failed(&format!("`{}`: {error}", words[0])))?;
+        for number in [Some(socket), order_file].into_iter().flatten() {
+            nix::unistd::close(number).map_err(|error| failed(&error))?;
+        }
+        let mut child = child
+            .map_err(|error| failed(&format!("`{}`: {error}", command.get_program().display())))?;
         let outputs =
             [child.stdout.take().map(OwnedFd::from), child.stderr.take().map(OwnedFd::from)];
         let outputs = outputs.map(|pipe| Output::new(pipe.expect("it is piped")));
@@ -172,7 +168,13 @@ impl Process {
             waits: false,
             date: shared.date,
             has_sockets: false,
+            order,
         })
+    }
+
+    /// The order of its threads, if it is not the usual one.
+    pub(crate) fn order(&self) -> Option<&ThreadOrder> {
+        self.order.as_ref()
     }
 
     /// The operating system's number of it.
@@ -336,6 +338,33 @@ impl Process {
             let _ = self.child.wait();
         }
     }
+}
+
+/// The command of a process, with what is the same at each start.
+fn command(spec: &ProcessSpec, shared: &Shared) -> Result<Command> {
+    let mut words = spec.words()?;
+    if spec.bag.is_some() {
+        words[0] = shared.program.display().to_string();
+    }
+    let logs = shared.logs.join(&spec.name);
+    let _ = std::fs::remove_dir_all(&logs); // of an earlier run
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]).process_group(0);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    for (name, value) in VARIABLES.iter().filter(|(name, _)| std::env::var_os(name).is_none()) {
+        command.env(name, value);
+    }
+    command
+        .env_remove("RMW_IMPLEMENTATION")
+        .env_remove("RINGSPIN_MODE")
+        .env("ROS_LOG_DIR", logs)
+        .env("RINGSPIN_THREADS", "simulated");
+    Ok(command)
+}
+
+/// A duplicate of a descriptor for a program that is started.
+fn inherited(descriptor: impl AsFd) -> nix::Result<i32> {
+    fcntl(descriptor, FcntlArg::F_DUPFD(SOCKET_FROM))
 }
 
 impl Drop for Process {

@@ -11,8 +11,8 @@ use crate::settings::{self, Settings};
 use crate::trace::Trace;
 use crate::world::World;
 use crate::{
-    backtrace, binary, coordinator, copies, interpose, os, output, report, restart, scheduler,
-    watchdog,
+    backtrace, binary, coordinator, copies, interpose, order, os, output, report, restart,
+    scheduler, watchdog,
 };
 use libc::{c_char, c_int};
 use ringspin_modes::random::mix;
@@ -64,7 +64,8 @@ unsafe extern "C" fn begin(_: c_int, _: *const *mut c_char, environment: *mut *m
         );
     }
     scheduler::register();
-    let world = World::new(settings, true, None, |stuck| {
+    let chooser = order::from_environment().unwrap_or_else(|problem| output::die(&problem));
+    let world = World::new(settings, true, chooser, |stuck| {
         WORLD.get().into_iter().for_each(|(world, ..)| world.end_trace());
         backtrace::die(&stuck)
     });

@@ -4,14 +4,16 @@
 //! for the next thread, in the turn of the thread that waits or could lose its turn; the
 //! exploration and the executors of the world read its deviations when the run has ended. The first
 //! candidate is the thread that runs and could continue, or the one that has been ready for the
-//! longest time.
+//! longest time. In a process of a run, the deviations are written to a file of the coordinator.
 
+use crate::os::Descriptor;
 use crate::wait::Nanos;
 use ringspin_executor::Time;
 use ringspin_modes::exploration::{Pct, Script};
 use ringspin_modes::random::{SplitMix64, mix};
 use ringspin_modes::threads::{ThreadDeviation, ThreadInfo};
 use ringspin_modes::{Deviation, TiePolicy};
+use std::io::Write;
 
 /// Chooses threads, and notes how that deviates from the first candidates.
 pub(crate) struct Chooser {
@@ -21,6 +23,8 @@ pub(crate) struct Chooser {
     instant: Nanos,
     made: u64,
     taken: Vec<ThreadDeviation>,
+    /// Gets the deviations in place of `taken`.
+    log: Option<Descriptor>,
 }
 
 enum Order {
@@ -44,7 +48,13 @@ impl Chooser {
             TiePolicy::Pct { seed, depth, steps } => Order::Pct(Pct::new(seed, depth, steps)),
             TiePolicy::Scripted(ref schedule) => Order::Scripted(Script::new(&schedule.threads)),
         };
-        Some(Self { order, choices: 0, instant: 0, made: 0, taken: Vec::new() })
+        Some(Self { order, choices: 0, instant: 0, made: 0, taken: Vec::new(), log: None })
+    }
+
+    /// Writes a line for each deviation: how many choices there were before, the time in
+    /// nanoseconds, the number of the choice, the candidate, and words about it.
+    pub(crate) fn with_log(self, log: Descriptor) -> Self {
+        Self { log: Some(log), ..self }
     }
 
     /// The index of the next thread among at least two; `runs` if the first one runs.
@@ -64,7 +74,16 @@ impl Chooser {
         if taken > 0 {
             let deviation = Deviation { time, choice, taken: taken as u32 };
             let (thread, instead_of) = (threads[taken].clone(), threads[0].clone());
-            self.taken.push(ThreadDeviation { deviation, thread, instead_of });
+            let deviation = ThreadDeviation { deviation, thread, instead_of };
+            match &mut self.log {
+                None => self.taken.push(deviation),
+                Some(log) => {
+                    let ThreadDeviation { thread, instead_of, .. } = deviation;
+                    let words = format!("{thread} before {instead_of}");
+                    let line = format!("{} {now} {choice} {taken} {words}\n", self.made);
+                    let _ = log.write_all(line.as_bytes()); // memory of the coordinator
+                }
+            }
         }
         self.choices += 1;
         self.made += 1;

@@ -47,6 +47,7 @@
 //! | `descriptors` | descriptors for which threads wait, and timers |
 //! | [`coordination`], `coordinator` | several processes in one order |
 //! | `copies` | a program and a library of its with a copy of this crate each |
+//! | `order` | the order of threads in a process of a run |
 //! | `children` | child processes, which run in real time |
 //! | `scheduler` | the executors among the threads |
 //! | `interpose` | the functions of libc |
@@ -73,6 +74,7 @@ mod current;
 mod descriptors;
 mod explore;
 mod interpose;
+mod order;
 mod original;
 mod os;
 mod output;

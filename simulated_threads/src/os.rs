@@ -12,7 +12,8 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::ops::Range;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::fs::FileExt;
 use std::ptr;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
@@ -130,6 +131,11 @@ impl Descriptor {
         }
     }
 
+    /// An open file that others have, too, under this number.
+    pub(crate) fn shared(number: c_int) -> Self {
+        Self(number)
+    }
+
     /// # Safety
     /// The call is `read` or `write`, and the `count` bytes are its.
     unsafe fn access(&self, call: c_long, bytes: *const u8, count: usize) -> io::Result<usize> {
@@ -156,6 +162,15 @@ impl Write for Descriptor {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// All that is in the file with this number, which keeps its position.
+pub(crate) fn read_from_start(number: c_int) -> io::Result<Vec<u8>> {
+    // SAFETY: the file is not closed here, and a number that is no file's is an error.
+    let file = unsafe { std::mem::ManuallyDrop::new(File::from_raw_fd(number)) };
+    let mut bytes = vec![0; file.metadata()?.len() as usize];
+    file.read_exact_at(&mut bytes, 0)?;
+    Ok(bytes)
 }
 
 /// Writes to a descriptor, past the definition of `write` in this crate.

@@ -116,9 +116,15 @@ impl Sequencer {
         let words = words.chain(taken.iter().map(ThreadDeviation::to_string)).collect();
         let count = count + taken.len() as u64;
         let threads = taken.into_iter().map(|taken| taken.deviation).collect();
-        let faults = Vec::new(); // a job is one process
-        let schedule =
-            Schedule { seed, deviations, postponements, perturbations, losses, threads, faults };
+        let schedule = Schedule {
+            seed,
+            deviations,
+            postponements,
+            perturbations,
+            losses,
+            threads,
+            ..Schedule::default()
+        };
         (schedule, words, count)
     }
 

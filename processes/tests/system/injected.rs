@@ -1,4 +1,4 @@
-//! Faults that a system, a schedule or an exploration injects.
+//! Faults, and orders of threads, that a system, a schedule or an exploration injects.
 
 use super::{ros, run, system};
 
@@ -229,4 +229,44 @@ fault:
     let readings: Vec<_> = out.lines().map(|line| line.split("] ").nth(1).unwrap()).collect();
     let expected = ["10000 10000", "17000 12000", "16000 14000", "19000 17000", "20000 18000"];
     assert_eq!(readings, expected);
+}
+
+/// Adds to a number in two threads. Python's lock is free while a thread prints.
+const ADDERS: &str = "import sys, threading
+count = 0
+def add():
+    global count
+    for _ in range(2):
+        before = count
+        print('adds', flush=True)
+        count = before + 1
+threads = [threading.Thread(target=add) for _ in range(2)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+sys.exit(0 if count == 4 else f'the count is {count}')
+";
+
+#[test]
+fn a_bug_that_needs_another_order_of_threads_is_found_shrunk_and_repeated() {
+    let (folder, path) = system(
+        "processes: [{ name: a, command: sleep 1 }, { name: add, command: python3 add.py }]\n",
+    );
+    std::fs::write(folder.path().join("add.py"), ADDERS).unwrap();
+    let (code, out, error) = run(&["explore", "--seeds", "2..20", &path]);
+    assert!(code == 1 && out.contains("add ended at 0.000000000 s"), "{out}{error}");
+    assert!(out.contains(": thread ") && out.contains(" in add\n"), "{out}");
+    let schedule = schedule(&out);
+    assert!(schedule.starts_with("h1@0:") && !schedule.contains('t'), "{out}");
+    let (code, _, failed) = run(&["run", "--schedule", schedule, &path]);
+    assert!(code == 1 && failed.contains("the count is"), "{failed}");
+    let digest = |error: &str| error.split("digest ").nth(1).expect(error)[..16].to_owned();
+    let (_, _, again) = run(&["run", "--schedule", schedule, &path]);
+    assert_eq!(digest(&failed), digest(&again));
+    let (code, _, error) = run(&["run", "--schedule", "h1@0:9999>1", &path]);
+    assert!(code == 2 && error.contains("h1@0:9999>1"), "{error}");
+
+    // With the usual order of threads, the run is that without an exploration.
+    let (_, _, usual) = run(&["run", &path]);
+    let (code, _, same) = run(&["run", "--schedule", "", &path]);
+    assert_eq!((code, same), (0, usual));
 }

@@ -133,6 +133,10 @@ struct Common {
     /// How many turns processes may have at one instant; more are taken for a cycle of messages.
     #[arg(long, value_name = "NUMBER", default_value_t = Options::default().instant_turns_max)]
     instant_turns_max: u64,
+    /// On how many cores processes compute at the same time, where the order does not decide about
+    /// it: all by default. The result is that of one core.
+    #[arg(long, value_name = "NUMBER")]
+    cores: Option<usize>,
     /// Do not show the output of the processes.
     #[arg(long)]
     quiet: bool,
@@ -213,7 +217,8 @@ impl Common {
     fn run(&self, system: &System, options: Options, step: Option<Nanos>) -> Result<Report> {
         let mut terminal = Terminal::new(self.quiet, system.end_after, step);
         let instant_turns_max = self.instant_turns_max;
-        let options = Options { is_stopped, instant_turns_max, ..options };
+        let cores = self.cores.unwrap_or(options.cores);
+        let options = Options { is_stopped, instant_turns_max, cores, ..options };
         let report = run(system, options, &mut terminal);
         terminal.progress.finish_and_clear();
         report

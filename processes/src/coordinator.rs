@@ -4,7 +4,11 @@
 //! A process has its turn until all of its threads wait. All that it sent in the turn is put into
 //! the queue of events before another process has a turn, so how long it computed changes nothing.
 //! Programs that start at one instant start at the same time on all cores, since none sees another
-//! one before it waits; they are heard in their order.
+//! one before it waits; they are heard in their order. Other processes compute at the same time
+//! where that changes nothing, as `ahead` says.
+
+mod ahead;
+mod unused;
 
 use crate::Options;
 use crate::cores::Cores;
@@ -13,6 +17,7 @@ use crate::echo::Echo;
 use crate::faults::{Activity, Faults, RESTART_DELAY};
 use crate::graph::{Graph, node};
 use crate::hosts::Hosts;
+use crate::lookahead::Lookahead;
 use crate::outcome::{End, Outcome};
 use crate::process::{Gone, Process, Shared};
 use crate::provenance::Provenance;
@@ -24,7 +29,7 @@ use crate::turns::{Arrival, TURNS_MAX, arrival, end_of_turn};
 use ringspin_executor::{Error, ErrorKind, Result, Time};
 use ringspin_modes::quantity::Nanos;
 use ringspin_modes::random::mix;
-use ringspin_modes::{ProcessFault, Schedule, ScheduleEntry, TiePolicy};
+use ringspin_modes::{ProcessFault, ScheduleEntry};
 use ringspin_process_protocol::{
     Callback, DURATIONS, Down, Entity, Gid, Kind, NEVER, Sample, Sockets, Up,
 };
@@ -74,6 +79,10 @@ pub(crate) struct Coordinator<'a, 'b> {
     instant: (u64, u64),
     /// The arrivals in the turns of a process that have not begun.
     arriving: VecDeque<Vec<Arrival>>,
+    lookahead: Lookahead,
+    /// Whether processes may get turns ahead, and how many they got.
+    runs_ahead: bool,
+    turns_ahead: u64,
 }
 
 impl<'a, 'b> Coordinator<'a, 'b> {
@@ -85,15 +94,18 @@ impl<'a, 'b> Coordinator<'a, 'b> {
     ) -> Result<Self> {
         let recording = options.recording.as_deref().map(Recording::create).transpose()?;
         let (end, failures) = (End::Processes, Vec::new());
-        let faults = Faults::new(system, &options.schedule());
-        Ok(Self {
+        let graph = Graph::new(system, Faults::new(system, &options.schedule()));
+        let mut coordinator = Self {
+            lookahead: Lookahead::new(system, graph.rules()),
+            runs_ahead: false,
+            turns_ahead: 0,
             system,
             recording,
             shared,
             options,
             record,
             processes: BTreeMap::new(),
-            graph: Graph::new(system, faults),
+            graph,
             queue: EventQueue::new(&options.ties),
             now: 0,
             outcome: Outcome { end, failures, ..Outcome::default() },
@@ -107,7 +119,9 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             lines: Vec::new(),
             instant: (0, 0),
             arriving: VecDeque::new(),
-        })
+        };
+        coordinator.runs_ahead = coordinator.runs_ahead();
+        Ok(coordinator)
     }
 
     /// Runs the system to its end.
@@ -147,6 +161,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             self.outcome.failures.push(format!("{name} has not ended at {time}: the run is over"));
         }
         self.outcome.now = self.now;
+        self.outcome.turns_ahead = self.turns_ahead;
         self.outcome.choices = self.queue.choices;
         let all: Vec<_> = self.processes.keys().copied().collect();
         all.into_iter().for_each(|number| self.note_origin(number));
@@ -178,47 +193,6 @@ impl<'a, 'b> Coordinator<'a, 'b> {
                 self.record.print(self.now, &process.name, output == 1, &line);
             }
         }
-    }
-
-    /// The kills and losses of the system that did not happen, and the entries of the schedule that
-    /// were not applied.
-    fn unused_faults(&self) -> Vec<String> {
-        let problem = |(n, fault): (usize, &Fault)| {
-            let problem = match fault {
-                Fault::Kill { .. } if !self.used_kills.contains(&n) => {
-                    "it does not run then; correct `at`"
-                }
-                Fault::Loss { .. } if self.graph.faults.is_left(self.system, fault) => {
-                    "there is no such message; correct `message`"
-                }
-                _ => return None,
-            };
-            Some(format!("fault {} ({fault}): {problem}", n + 1))
-        };
-        let mut unused: Vec<_> = self.system.fault.iter().enumerate().filter_map(problem).collect();
-        if let TiePolicy::Scripted(schedule) = &self.options.ties {
-            let applied: Schedule =
-                self.outcome.deviations.iter().map(|(entry, _)| *entry).collect();
-            let left = schedule.without(&applied);
-            unused.extend((!left.is_empty()).then(|| left.not_applied().to_string()));
-        }
-        unused
-    }
-
-    /// The durations that were for no endpoint, in words; those for timers cannot be known.
-    fn unused_durations(&self) -> impl Iterator<Item = String> {
-        let rules = self.system.duration.iter().zip(0..).skip(self.system.profiled);
-        let unused = rules.filter(|(rule, n)| {
-            let is_timer = rule.callback.as_ref().is_none_or(|text| text.starts_with("timer"));
-            !is_timer && !self.used_durations.contains(n)
-        });
-        unused.map(|(rule, n)| {
-            let (process, callback) = (&rule.process, rule.callback.as_deref().unwrap_or_default());
-            format!(
-                "duration {} (`{callback}` of {process}): there is no such callback; correct it",
-                n + 1 - self.system.profiled
-            )
-        })
     }
 
     /// Takes steps until the end.
@@ -291,6 +265,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
     fn with_next_turns(&mut self, time: u64, number: u32, frame: Down) -> Vec<Vec<Down>> {
         let mut turns = vec![self.with_changes(time, number, frame)];
         let has_order = self.queue.is_in_order()
+            && self.processes.get(&number).is_some_and(|process| !process.is_ahead())
             && !self.graph.faults.has_kill(number)
             && !self.record.pauses(time);
         let is_next = |to, event: &Event| to == number && matches!(event, Event::Frame(_));
@@ -399,7 +374,8 @@ impl<'a, 'b> Coordinator<'a, 'b> {
     fn tell_others(&mut self, from: u32, frame: &Down) {
         let all: Vec<_> = self.processes.keys().copied().collect();
         for to in all.into_iter().filter(|to| *to != from) {
-            self.send(self.now, from, to, frame.clone());
+            let time = self.now.saturating_add(self.lookahead.delay(from, to));
+            self.send(time, from, to, frame.clone());
         }
     }
 
@@ -432,7 +408,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             self.graph.faults.applied.push((ScheduleEntry::Fault(fault), words));
             return Ok(end);
         }
-        let go = Down::Go { now: self.now, until };
+        let go = Down::Go { now: self.now, until: Some(until) };
         let (count, mut frames) = (turns.len(), Vec::new());
         self.arriving.clear();
         for turn in turns {
@@ -440,9 +416,13 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             frames.extend(turn.into_iter().chain([go.clone()]));
         }
         self.note_arrivals(number);
-        self.process(number).tell(count, frames);
+        if !self.process(number).join_order(until) {
+            self.process(number).tell(count, frames);
+        }
+        self.give_ahead(number);
         loop {
             let end = self.hear(number)?;
+            self.note_speed(number);
             if end.is_some() || self.arriving.is_empty() {
                 return Ok(end);
             }

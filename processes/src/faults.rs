@@ -27,6 +27,8 @@ const DRAWN_MAX: u64 = 2000;
 pub(crate) struct Faults {
     /// The time until the next start, by process and turn.
     kills: BTreeMap<(u32, u64), Option<u64>>,
+    /// Whether the system has kills, which happen at their times.
+    kills_at_times: bool,
     late: BTreeMap<u32, u64>,
     /// The messages to lose. Those of the system are removed when they are lost.
     losses: BTreeSet<(Loss, IsOwn)>,
@@ -54,7 +56,8 @@ impl Faults {
         let (mut faults, mut links) = (Self::default(), Vec::new());
         for fault in &system.fault {
             match fault {
-                Fault::Kill { .. } | Fault::Clock { .. } => {} // at their times
+                Fault::Kill { .. } => faults.kills_at_times = true,
+                Fault::Clock { .. } => {} // at its time
                 Fault::Loss { .. } => {
                     faults.losses.extend(loss_of(system, fault).map(|loss| (loss, true)));
                 }
@@ -100,6 +103,11 @@ impl Faults {
     /// Whether the process is killed before this turn, and the time until it is started again.
     pub(crate) fn kill(&mut self, process: u32, turn: u64) -> Option<Option<u64>> {
         self.kills.remove(&(process, turn))
+    }
+
+    /// Whether any process may be killed.
+    pub(crate) fn has_kills(&self) -> bool {
+        self.kills_at_times || !self.kills.is_empty()
     }
 
     /// Whether the process is killed before a turn.

@@ -49,6 +49,11 @@ impl<'a> Graph<'a> {
         }
     }
 
+    /// The links of the system and of partitions.
+    pub(crate) fn rules(&self) -> &[LinkRule] {
+        &self.rules.rules
+    }
+
     pub(crate) fn entities(&self) -> impl Iterator<Item = &Entity> {
         self.entities.values()
     }

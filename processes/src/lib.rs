@@ -26,7 +26,8 @@
 //! | `coordinator` | turns |
 //! | `thread_order` | the order of threads in the processes, where it is explored |
 //! | `turns` | several turns of a process at once |
-//! | `cores` | the core of the turns |
+//! | `cores` | the cores of the turns |
+//! | `lookahead` | processes that may compute at the same time |
 //! | `queue` | the total order |
 //! | `durations` | how long callbacks take, given or measured |
 //! | `echo` | messages as text |
@@ -56,6 +57,7 @@ mod faults;
 mod graph;
 mod hosts;
 mod launch;
+mod lookahead;
 mod outcome;
 mod process;
 mod provenance;
@@ -108,6 +110,8 @@ pub struct Options {
     pub certifies: bool,
     /// The real time that a process may compute in one turn.
     pub turn_max: Duration,
+    /// On how many cores processes compute at the same time; the result is that of one.
+    pub cores: usize,
     /// How many turns processes may have at one instant; more are taken for a cycle of messages.
     pub instant_turns_max: u64,
     /// Whether the run is to stop, which is asked ten times a second.
@@ -115,7 +119,7 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// The default order, no file, two minutes, a million turns at an instant, no stop.
+    /// The default order, no file, two minutes, all cores, a million turns at an instant, no stop.
     fn default() -> Self {
         let turn_max = Duration::from_secs(120);
         let ties = TiePolicy::Fifo;
@@ -130,6 +134,7 @@ impl Default for Options {
             echo: Vec::new(),
             certifies: false,
             turn_max,
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
             instant_turns_max: 1_000_000,
             is_stopped: || false,
         }
@@ -166,6 +171,8 @@ pub struct Report {
     pub messages: u64,
     /// The turns of all processes.
     pub turns: u64,
+    /// How many of them were while another process computed, which differs from run to run.
+    pub turns_ahead: u64,
     /// A digest of all that happened: messages, order of threads, and output.
     pub digest: u64,
     /// The processes that ended with another code than 0, or were killed, in words.
@@ -212,6 +219,7 @@ pub fn run(system: &System, options: Options, observer: &mut dyn Observer) -> Re
         time: Time::from_nanos(outcome.now),
         messages: outcome.messages,
         turns: outcome.turns,
+        turns_ahead: outcome.turns_ahead,
         digest,
         failures: outcome.failures,
         unused_rules: outcome.unused_rules,

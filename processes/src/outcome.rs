@@ -29,6 +29,7 @@ pub(crate) struct Outcome {
     pub(crate) now: u64,
     pub(crate) messages: u64,
     pub(crate) turns: u64,
+    pub(crate) turns_ahead: u64,
     /// The processes that failed, in words.
     pub(crate) failures: Vec<String>,
     pub(crate) choices: u64,

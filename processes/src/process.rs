@@ -34,6 +34,12 @@ const LOOK: u16 = 100;
 /// How long a process may take to end once it has closed its socket.
 const END_MAX: Duration = Duration::from_secs(10);
 
+/// How long a turn takes of a process that gets turns ahead.
+const SLOW: Duration = Duration::from_micros(200);
+
+/// Each of so many turns is not ahead.
+const MEASURED: u64 = 16;
+
 /// Variables that every process gets, unless the environment has them: Python's output comes at
 /// once, libraries for linear algebra start no threads that wait in loops, and a native
 /// graph uses ROS.
@@ -84,6 +90,12 @@ pub(crate) struct Process {
     pub(crate) has_sockets: bool,
     /// The file with the order of its threads; see [`ThreadOrder`].
     order: Option<ThreadOrder>,
+    /// Whether it has its turn ahead.
+    is_ahead: bool,
+    /// When it got its turns, and how many.
+    told: (Instant, u32),
+    /// About how long it takes for a turn.
+    pace: Duration,
 }
 
 /// One of the two outputs of a process.
@@ -169,6 +181,9 @@ impl Process {
             date: shared.date,
             has_sockets: false,
             order,
+            is_ahead: false,
+            told: (Instant::now(), 0),
+            pace: Duration::ZERO,
         })
     }
 
@@ -190,17 +205,61 @@ impl Process {
     /// Gives it turns, one after the other: so many, in which these frames arrive.
     pub(crate) fn tell(&mut self, turns: usize, frames: impl IntoIterator<Item = Down>) {
         self.turn += turns as u64;
+        if turns > 0 {
+            self.told = (Instant::now(), turns as u32);
+        }
         let (mut turn, date) = (Turn::default(), self.date);
+        let later = |until: u64| until.saturating_add(date);
         for frame in frames {
             turn.push(&match frame {
-                Down::Go { now, until } => {
-                    Down::Go { now: now + date, until: until.saturating_add(date) }
-                }
+                Down::Go { now, until } => Down::Go { now: now + date, until: until.map(later) },
+                Down::Until(until) => Down::Until(later(until)),
                 frame => frame,
             });
         }
         // If it has ended, the next read tells.
         let _ = self.socket.as_ref().map(|socket| turn.send(socket));
+    }
+
+    /// Gives it a turn ahead of those before it in the order.
+    pub(crate) fn tell_ahead(&mut self, frames: [Down; 2]) {
+        self.tell(1, frames);
+        self.is_ahead = true;
+    }
+
+    /// Whether it has its turn ahead.
+    pub(crate) fn is_ahead(&self) -> bool {
+        self.is_ahead
+    }
+
+    /// It is its turn in the order, if it has it ahead; false if it does not.
+    pub(crate) fn join_order(&mut self, until: u64) -> bool {
+        let was_ahead = std::mem::take(&mut self.is_ahead);
+        if was_ahead {
+            self.told.1 = 0; // how long it took is unknown
+            self.tell(0, [Down::Until(until)]);
+        }
+        was_ahead
+    }
+
+    /// Whether it computes for long.
+    pub(crate) fn is_slow(&self) -> bool {
+        self.pace > SLOW
+    }
+
+    /// Whether its next turn is one of those that are not ahead, to see how long they take.
+    pub(crate) fn is_measured(&self) -> bool {
+        self.turn.is_multiple_of(MEASURED)
+    }
+
+    /// Notes how long it took for its turns; whether it is slow now and was not, or the other way
+    /// round.
+    pub(crate) fn notes_speed(&mut self) -> bool {
+        let (begun, turns @ 1..) = self.told else { return false };
+        let was_slow = self.is_slow();
+        self.told.1 = 0;
+        self.pace = (self.pace * 3 + begun.elapsed() / turns) / 4;
+        self.is_slow() != was_slow
     }
 
     /// Waits for the end of its turn; returns the frames. `print` gets the lines that it prints,
@@ -283,8 +342,12 @@ impl Process {
         false
     }
 
-    /// Reads the rest of its output, also last lines without an end.
+    /// Reads the rest of its output, also last lines without an end; but not output of a
+    /// turn ahead.
     pub(crate) fn finish_outputs(&mut self, lines: &mut Vec<(usize, Vec<u8>)>) {
+        if !self.is_ahead {
+            self.read_outputs(lines);
+        }
         self.outputs.iter_mut().enumerate().for_each(|(n, out)| out.finish(n, lines));
     }
 
@@ -394,9 +457,8 @@ impl Output {
         }
     }
 
-    /// Reads the rest, also a last line without an end.
+    /// A last line without an end has one.
     fn finish(&mut self, number: usize, lines: &mut Vec<(usize, Vec<u8>)>) {
-        self.read(number, lines);
         if !self.line.is_empty() {
             lines.push((number, std::mem::take(&mut self.line)));
         }

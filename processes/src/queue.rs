@@ -76,6 +76,11 @@ impl<T> EventQueue<T> {
         self.events.first_key_value().map(|(key, _)| key.0)
     }
 
+    /// The events in their order: time, process, and event.
+    pub(crate) fn upcoming(&self) -> impl Iterator<Item = (u64, u32, &T)> {
+        self.events.iter().map(|((time, _), sent)| (*time, sent.way.1, &sent.event))
+    }
+
     /// Whether the first of several candidates is always taken.
     pub(crate) fn is_in_order(&self) -> bool {
         matches!(self.order, Order::First)

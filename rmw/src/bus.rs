@@ -134,6 +134,8 @@ pub(crate) struct Bus {
     pub(crate) next_turns: VecDeque<Down>,
     /// Until when the process may pass deadlines alone.
     pub(crate) until: u64,
+    /// Whether the coordinator tells that at the end of the turn.
+    pub(crate) is_ahead: bool,
     entities: BTreeMap<Gid, Entity>,
     /// The subscriptions of this process, by topic.
     subscriptions: BTreeMap<String, Vec<Gid>>,
@@ -523,7 +525,7 @@ impl Bus {
     }
 
     /// A frame of the coordinator arrives.
-    fn hear(&mut self, frame: Down) {
+    pub(crate) fn hear(&mut self, frame: Down) {
         match frame {
             Down::Add(entity) => self.appear(entity),
             Down::Remove(gid) => self.disappear(gid),
@@ -538,7 +540,10 @@ impl Bus {
             }
             // The world looks at all descriptors.
             Down::Look | Down::Reading | Down::Continue => {}
-            Down::Go { until, .. } => self.until = until,
+            Down::Until(until) => (self.until, self.is_ahead) = (until, false),
+            Down::Go { until, .. } => {
+                (self.until, self.is_ahead) = (until.unwrap_or(0), until.is_none());
+            }
         }
     }
 }
@@ -633,7 +638,7 @@ mod tests {
         bus.set_guard(guard, false);
         let sample = Sample { from, number: 5, sent: 0, bytes: vec![1] };
         let message = Down::Deliver { to: vec![subscription.number, 99], sample };
-        assert_eq!(bus.hear_turn(vec![message, Down::Go { now: 7, until: 9 }], 0, 8), 7);
+        assert_eq!(bus.hear_turn(vec![message, Down::Go { now: 7, until: Some(9) }], 0, 8), 7);
         assert_eq!(bus.until, 9);
         let (taken, _) = bus.take(subscription.number).unwrap();
         assert_eq!((taken.number, taken.received), (5, 7));
@@ -643,6 +648,8 @@ mod tests {
         let matched = bus.take_event(key(EventKind::Matched));
         assert_eq!((matched.total, matched.current, matched.current_change), (1, 0, -1));
         assert_eq!(bus.hear_turn(Vec::new(), 3, 8), 3);
-        assert_eq!(bus.hear_turn(vec![Down::Go { now: 9, until: 9 }], 3, 8), 8);
+        let ahead = vec![Down::Go { now: 8, until: None }];
+        assert_eq!((bus.hear_turn(ahead, 3, 8), bus.until, bus.is_ahead), (8, 0, true));
+        assert_eq!(bus.hear_turn(vec![Down::Go { now: 9, until: Some(9) }], 3, 8), 8);
     }
 }

@@ -89,12 +89,14 @@ const PASSED_MAX: u32 = 1000;
 /// Is called when all threads of the process wait; returns how the world continues.
 extern "C" fn coordinate(rest: Rest) -> Next {
     let Rest { now, deadline, switches, digest, has_sockets, used_sockets } = rest;
+    let is_read = join_order();
     let socket = SOCKET.get().map_or(-1, AsRawFd::as_raw_fd);
     // Output is in the pipe, or the coordinator has told that it reads it.
-    let has_output = [libc::STDOUT_FILENO, libc::STDERR_FILENO, socket].into_iter().any(has_unread);
+    let all = [libc::STDOUT_FILENO, libc::STDERR_FILENO, socket];
+    let has_output = is_read || all.into_iter().any(has_unread);
     let is_watched = has_output || used_sockets;
     let (has_turns, says_nothing, is_alone) = bus::with(|bus| {
-        let is_alone = deadline != NEVER && deadline < bus.until && bus.passed < PASSED_MAX;
+        let is_alone = deadline < bus.until && bus.passed < PASSED_MAX;
         (!bus.next_turns.is_empty(), bus.outbox.is_empty(), is_alone && bus.rests.is_empty())
     });
     if is_alone && says_nothing && !has_turns && !is_watched {
@@ -122,15 +124,39 @@ extern "C" fn coordinate(rest: Rest) -> Next {
     })
 }
 
+/// After a turn that the process got ahead, waits until it is its turn in the order. Whether the
+/// coordinator reads its output meanwhile.
+fn join_order() -> bool {
+    let mut is_read = false;
+    while bus::with(|bus| bus.is_ahead) {
+        for frame in receive_or_end() {
+            is_read |= matches!(frame, Down::Reading);
+            bus::with(|bus| bus.hear(frame));
+        }
+    }
+    is_read
+}
+
+/// Waits for frames. Once the run has ended, so does the process.
+fn receive_or_end() -> Vec<Down> {
+    let heard = SOCKET.get().and_then(|socket| receive(socket).ok());
+    heard.unwrap_or_else(|| coordination::finish())
+}
+
 /// Waits for turns; returns their frames, or none to continue with those that came before.
 fn hear() -> Vec<Down> {
     let mut frames: Vec<Down> = Vec::new();
-    while !matches!(frames.last(), Some(Down::Go { .. } | Down::Continue)) {
-        let heard = SOCKET.get().and_then(|socket| receive(socket).ok());
-        let Some(heard) = heard else { coordination::finish() }; // the run has ended
-        frames = heard;
+    while !frames.iter().any(|frame| matches!(frame, Down::Go { .. } | Down::Continue)) {
+        frames = receive_or_end();
     }
-    frames.retain(|frame| !matches!(frame, Down::Reading | Down::Continue));
+    if let Some(Down::Until(time)) = frames.last() {
+        // The turn came ahead, and is the next one already.
+        let (go, time) = (frames.len() - 2, *time);
+        if let Down::Go { until, .. } = &mut frames[go] {
+            *until = Some(time);
+        }
+    }
+    frames.retain(|frame| !matches!(frame, Down::Reading | Down::Continue | Down::Until(_)));
     frames
 }
 

@@ -351,13 +351,17 @@ pub enum Down {
     Reading,
     /// The process takes the next one of its turns: comes alone.
     Continue,
+    /// Until when the process may pass deadlines alone after its turn, which it got ahead: comes
+    /// alone, and ends no turn.
+    Until(u64),
     /// The process continues: the turn ends.
     Go {
         /// The simulated time.
         now: u64,
         /// Until then, exclusive, nothing happens to the process: it may pass deadlines alone
-        /// unless it has something to say.
-        until: u64,
+        /// unless it has something to say. `None` if this is not known: [`Until`](Self::Until)
+        /// comes, and the process waits for it at the end of the turn.
+        until: Option<u64>,
     },
 }
 
@@ -471,7 +475,8 @@ mod tests {
         let gid = Gid { process: 1, number: 2 };
         assert_eq!(Gid::from_bytes(&gid.bytes()), gid);
         let sample = Sample { from: gid, number: -1, sent: NEVER, bytes: vec![0, 1, 255] };
-        let frames = [Down::Deliver { to: vec![7, 8], sample }, Down::Go { now: 1, until: NEVER }];
+        let frames =
+            [Down::Deliver { to: vec![7, 8], sample }, Down::Go { now: 1, until: Some(NEVER) }];
         let (mut turn, mut bytes) = (Turn::default(), Vec::new());
         frames.iter().for_each(|frame| turn.push(frame));
         turn.send(&mut bytes).unwrap();

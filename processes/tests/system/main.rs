@@ -5,6 +5,7 @@ mod certificates;
 mod determinism;
 mod faults;
 mod injected;
+mod parallel;
 mod ros;
 mod stack;
 

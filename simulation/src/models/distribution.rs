@@ -106,6 +106,17 @@ impl Distribution {
         }
     }
 
+    /// The shortest duration that it can give.
+    pub fn least(&self) -> Duration {
+        Duration::from_nanos(match &self.0 {
+            Kind::Fixed(ns) => *ns,
+            Kind::Uniform { min, .. } => *min,
+            Kind::Normal { mean, deviation: 0 } => *mean,
+            Kind::Normal { .. } => 0,
+            Kind::Empirical(Values(values)) => values[0].0,
+        })
+    }
+
     /// The duration of event `n` for `purpose`, in nanoseconds: a pure function. Constant time; for
     /// an empirical distribution logarithmic in its values.
     pub fn sample(&self, stream: Stream, n: u64, purpose: Purpose) -> u64 {

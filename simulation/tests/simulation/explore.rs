@@ -301,7 +301,7 @@ fn seeds_reach_losses_delays_durations_and_what_nodes_draw() {
     }
 }
 
-/// Asserts that a counterexample has up to `most` messages and no seed, and says what they are.
+/// Asserts that a counterexample has up to `most` messages and no seed, and names them.
 fn names_messages(counterexample: &Counterexample, what: &str, most: usize) {
     let schedule = &counterexample.schedule;
     assert!(schedule.seed.is_none(), "{counterexample}");

@@ -490,6 +490,8 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             return Ok(self.killed(number, reason));
         }
         let mut ends: VecDeque<u64> = frames.iter().filter_map(end_of_turn).collect();
+        // A program that ends may still write, so its last lines are printed once it has ended.
+        let ends_here = matches!(frames.last(), Some(Up::End { .. }));
         let (mut begins, mut is_over) = (true, true);
         for frame in frames {
             if begins {
@@ -499,7 +501,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
                 }
                 // It may have continued alone: all that it says is of the instant of its end.
                 self.now = ends.pop_front().map_or(self.now, |end| end.max(self.now));
-                if ends.is_empty() {
+                if ends.is_empty() && !ends_here {
                     self.print(&name); // the lines are of the last turn
                 }
             }
@@ -522,9 +524,12 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         if is_over { self.hear(number) } else { Ok(None) }
     }
 
-    /// The process `name` has printed the lines.
+    /// The process `name` has printed the lines. Those of its standard output come first: how often
+    /// the outputs were read during the turn depends on the speed of the machine.
     fn print(&mut self, name: &str) {
-        for (output, line) in std::mem::take(&mut self.lines) {
+        let mut lines = std::mem::take(&mut self.lines);
+        lines.sort_by_key(|(output, _)| *output);
+        for (output, line) in lines {
             if line.starts_with(b"ringspin: ") {
                 let remark = String::from_utf8_lossy(&line["ringspin: ".len()..]);
                 self.outcome.remarks.insert(format!("{name}: {remark}"));

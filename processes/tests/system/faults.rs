@@ -114,6 +114,28 @@ fn lines_have_the_time_at_which_they_were_printed() {
     assert_eq!(lines, expected, "{error}");
 }
 
+/// Also if the first output is read while the program computes.
+#[test]
+fn lines_of_an_instant_are_those_of_standard_output_first() {
+    let prints = "import sys\nprint('error', file=sys.stderr)\nsum(range(20_000_000))\n\
+                  print('output')";
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log").display().to_string();
+    let (code, _, error) = run(&["run", "--log", &log, "--", "python3", "-c", prints]);
+    assert_eq!(code, 0, "{error}");
+    let log = std::fs::read_to_string(log).unwrap();
+    let lines: Vec<_> = log.lines().filter_map(|line| line.split_once("prints ")).collect();
+    assert_eq!(lines.iter().map(|line| line.1).collect::<Vec<_>>(), ["\"output\"", "\"error\""]);
+}
+
+/// libc writes what it has kept of the standard output after the process has said that it ends.
+#[test]
+fn last_lines_of_a_process_have_one_order() {
+    let prints = "import ctypes, os\nos.write(2, b'error\\n')\nctypes.CDLL(None).puts(b'output')";
+    let (code, out, error) = run(&["verify", "--runs", "20", "--", "python3", "-c", prints]);
+    assert_eq!(code, 0, "{out}{error}");
+}
+
 #[test]
 fn a_failed_process_is_named_and_decides_the_exit_code() {
     let (code, _, error) = run(&["run", "--for", "2 s", "--", "false", "--", "sleep", "1"]);

@@ -8,7 +8,7 @@ use crate::base::name;
 use crate::features::parameter::{NodeParameters, ParameterObserver};
 use crate::running::event_loop::Body;
 use crate::running::graph::{Graph, GraphBuilder};
-use crate::running::node::Node;
+use crate::running::node::{Node, NodeHandle};
 
 impl Graph {
     /// Creates a node in the root namespace, before the start or while the executor runs, from
@@ -80,7 +80,7 @@ impl Graph {
         let mut builder = self.builder();
         let (namespace, name) = builder.remap_node(namespace, name)?;
         let full_name = name::qualify(&namespace, &name);
-        let event_loop = builder.create_node(&full_name, body, connect)?;
+        let event_loop = builder.create_node(&full_name, Box::new(body), connect)?;
         for middleware_service in builder.middleware_services_of(event_loop)? {
             let entity = builder.add_middleware_service(event_loop, middleware_service);
             builder.add_entity::<S>(event_loop, Box::new(entity));
@@ -88,11 +88,13 @@ impl Graph {
         let node_index = builder.loop_info(event_loop).node_index;
         let receives = builder.receives();
         drop(builder);
-        let node = Node::new(self.clone(), namespace, name, full_name, node_index, event_loop);
+        let (graph, base_name, owner) = (self.clone(), name, None);
+        let handle =
+            NodeHandle { graph, namespace, base_name, full_name, node_index, event_loop, owner };
         if receives {
-            node.declare_use_sim_time()?;
+            handle.declare_use_sim_time()?;
         }
-        Ok(node)
+        Ok(Node::new(handle))
     }
 }
 

@@ -10,7 +10,7 @@
 
 use crate::base::departure::{End, Registration};
 use crate::base::error::Result;
-use crate::base::event::{CallbackId, LoopId};
+use crate::base::event::CallbackId;
 use crate::base::lock::lock;
 use crate::base::name::NameKind;
 use crate::base::qos::QoS;
@@ -18,15 +18,17 @@ use crate::base::time::Time;
 use crate::delivery::context::Context;
 use crate::delivery::control::CallbackCounters;
 use crate::delivery::message::Message;
-use crate::delivery::remote::Remote;
+use crate::delivery::remote::{Remote, RemoteNotifier};
 use crate::delivery::topic::{Publisher, PublisherPolicy, Topic};
 use crate::features::qos_events::watch::Watched;
-use crate::features::qos_events::{PublisherEvents, SubscriptionEvents};
+use crate::features::qos_events::{
+    PublisherCallbacks, PublisherEvents, SubscriptionCallbacks, SubscriptionEvents,
+};
 use crate::running::event_loop::{CallbackResult, EntityPort, SubscriptionEntity};
 use crate::running::graph::{
     Builder, CallbackSpec, EventSource, GraphBuilder, PublisherEnd, Receives, check_depth,
 };
-use crate::running::node::Node;
+use crate::running::node::{Node, NodeHandle};
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -128,42 +130,7 @@ impl<S: Send + 'static> Node<S> {
         qos: QoS,
         events: PublisherEvents<S>,
     ) -> Result<Publisher<M>> {
-        let topic = self.resolve_topic_name(topic)?;
-        if qos.is_transient_local() {
-            check_depth::<M>(&topic, qos)?;
-        }
-        let name = format!("publisher {topic}");
-        let mut builder = self.builder(&name)?;
-        let typed = builder.topic::<M>(&topic, self.full_name())?;
-        // First, because it may fail and leave nothing behind.
-        let remote = builder.advertise::<M>(self.node_index, &topic, qos)?;
-        builder.offer(&topic, self.full_name(), qos)?;
-        let source = builder.next_source();
-        builder.topic_info(&topic).publishers.push((self.event_loop(), source));
-        let liveliness = builder.add_liveliness(&topic, self.node_index, qos);
-        let reporter =
-            remote.as_ref().filter(|_| builder.receives()).and_then(|remote| remote.events());
-        typed.add_publisher(qos);
-        let policy =
-            PublisherPolicy::new((&typed, source), qos, builder.clock.clone(), &liveliness, remote);
-        if qos.is_transient_local() {
-            builder.add_cache(typed.clone(), source);
-        }
-        let (node, end) = (self.full_name().to_owned(), typed.clone());
-        let end = PublisherEnd {
-            topic: end,
-            name: topic.clone(),
-            node,
-            qos,
-            liveliness: liveliness.clone(),
-        };
-        builder.add_publisher_end(source, end);
-        // From here on an error ends the publisher.
-        let departure = self.graph.departure(&builder, End::Publisher(source));
-        let watched = Watched { name, topic: &topic, qos, remote: reporter };
-        builder.set_owner(Some(End::Publisher(source)));
-        self.watch_publisher(&mut builder, &watched, liveliness, events)?;
-        Ok(Publisher::new(typed, source, policy.map(Arc::new), Some(departure)))
+        self.handle.add_publisher(topic, qos, events.callbacks)
     }
 
     /// Calls `callback` for each message of type `M` on `topic`.
@@ -219,25 +186,82 @@ impl<S: Send + 'static> Node<S> {
         F: FnMut(&mut S, &Message<M>, &mut Context<'_>) -> R + Send + 'static,
         R: CallbackResult + 'static,
     {
-        let declared = self.declare_subscription::<M>("subscription", topic, qos)?;
+        let declared = self.handle.declare_subscription::<M>("subscription", topic, qos)?;
         let Declared { mut builder, topic, callback: id, counters, remote } = declared;
         let remote_notifier = remote.as_ref().map(|remote| remote.remote_notifier.clone());
         let reporter = remote.as_ref().and_then(|remote| remote.events.clone());
         let receiver = topic.subscribe((id, qos), 0, counters.clone(), remote, None);
-        builder.add_entity::<S>(
-            self.event_loop(),
-            Box::new(SubscriptionEntity::new(receiver, callback)),
-        );
+        let entity = SubscriptionEntity::new(receiver, callback);
+        builder.add_entity::<S>(self.event_loop(), Box::new(entity));
         let name = format!("subscription {}", topic.name);
         let watched = Watched { name, topic: &topic.name, qos, remote: reporter };
-        builder.set_owner(Some(End::Entity(id)));
-        let added =
-            self.watch_subscription(&mut builder, &watched, remote_notifier, counters, events);
-        added.inspect_err(|_| builder.destroy(id))?;
-        drop(builder);
-        let registration = self.graph.registration(id);
+        let watches = (remote_notifier, counters, events.callbacks);
+        self.handle.finish_subscription(builder, id, &watched, watches)?;
+        let registration = self.handle.graph.registration(id);
         let name = topic.name.clone();
         Ok(Subscription(Arc::new(Registered { name, callback: id, registration })))
+    }
+}
+
+type Watches = (Option<RemoteNotifier>, Arc<CallbackCounters>, SubscriptionCallbacks);
+
+impl NodeHandle {
+    fn add_publisher<M: Send + Sync + 'static>(
+        &self,
+        topic: &str,
+        qos: QoS,
+        events: PublisherCallbacks,
+    ) -> Result<Publisher<M>> {
+        let topic = self.resolve(NameKind::Topic, topic)?;
+        if qos.is_transient_local() {
+            check_depth::<M>(&topic, qos)?;
+        }
+        let name = format!("publisher {topic}");
+        let mut builder = self.builder(&name)?;
+        let typed = builder.topic::<M>(&topic, &self.full_name)?;
+        // First, because it may fail and leave nothing behind.
+        let remote = builder.advertise::<M>(self.node_index, &topic, qos)?;
+        builder.offer(&topic, &self.full_name, qos)?;
+        let source = builder.next_source();
+        builder.topic_info(&topic).publishers.push((self.event_loop, source));
+        let liveliness = builder.add_liveliness(&topic, self.node_index, qos);
+        let reporter =
+            remote.as_ref().filter(|_| builder.receives()).and_then(|remote| remote.events());
+        typed.add_publisher(qos);
+        let policy =
+            PublisherPolicy::new((&typed, source), qos, builder.clock.clone(), &liveliness, remote);
+        if qos.is_transient_local() {
+            builder.add_cache(typed.clone(), source);
+        }
+        let (node, end) = (self.full_name.clone(), typed.clone());
+        let end = PublisherEnd {
+            topic: end,
+            name: topic.clone(),
+            node,
+            qos,
+            liveliness: liveliness.clone(),
+        };
+        builder.add_publisher_end(source, end);
+        // From here on an error ends the publisher.
+        let departure = self.graph.departure(&builder, End::Publisher(source));
+        let watched = Watched { name, topic: &topic, qos, remote: reporter };
+        builder.set_owner(Some(End::Publisher(source)));
+        self.watch_publisher(&mut builder, &watched, liveliness, events)?;
+        Ok(Publisher::new(typed, source, policy.map(Arc::new), Some(departure)))
+    }
+
+    /// Adds the watches of subscription `id`, or ends it.
+    fn finish_subscription(
+        &self,
+        mut builder: Builder<'_>,
+        id: CallbackId,
+        watched: &Watched<'_>,
+        (remote_notifier, counters, events): Watches,
+    ) -> Result<()> {
+        builder.set_owner(Some(End::Entity(id)));
+        let added =
+            self.watch_subscription(&mut builder, watched, remote_notifier, counters, events);
+        added.inspect_err(|_| builder.destroy(id))
     }
 
     /// Adds a subscription's callback to the graph, named after `kind` and its topic.
@@ -247,7 +271,7 @@ impl<S: Send + 'static> Node<S> {
         topic: &str,
         qos: QoS,
     ) -> Result<Declared<'_, M>> {
-        let name = self.resolve_topic_name(topic)?;
+        let name = self.resolve(NameKind::Topic, topic)?;
         let mut builder = self.builder(&format!("{kind} {name}"))?;
         let mut connector = Connector::new(self, &mut builder);
         let source = connector.source(name, qos)?;
@@ -264,11 +288,7 @@ pub(crate) type MessageSource<M> = (Arc<Topic<M>>, Option<Remote<M>>);
 /// by [`source`](Self::source) before the first one is added, so that an error leaves nothing.
 pub struct Connector<'a> {
     builder: &'a mut GraphBuilder,
-    namespace: &'a str,
-    base_name: &'a str,
-    full_name: &'a str,
-    event_loop: LoopId,
-    node_index: usize,
+    node: &'a NodeHandle,
     /// The destination of the next input's events.
     target: EntityPort,
     pub(crate) first: Option<CallbackId>,
@@ -276,19 +296,9 @@ pub struct Connector<'a> {
 }
 
 impl<'a> Connector<'a> {
-    pub(crate) fn new<S: Send + 'static>(node: &'a Node<S>, builder: &'a mut GraphBuilder) -> Self {
-        let event_loop = node.event_loop();
-        Self {
-            target: builder.next_target(event_loop),
-            builder,
-            namespace: &node.namespace,
-            base_name: &node.base_name,
-            full_name: node.full_name(),
-            event_loop,
-            node_index: node.node_index,
-            first: None,
-            depths: 0,
-        }
+    pub(crate) fn new(node: &'a NodeHandle, builder: &'a mut GraphBuilder) -> Self {
+        let target = builder.next_target(node.event_loop);
+        Self { target, builder, node, first: None, depths: 0 }
     }
 
     /// The source of an input's messages, by the name of its topic in the node.
@@ -297,7 +307,7 @@ impl<'a> Connector<'a> {
         topic: &str,
         qos: QoS,
     ) -> Result<MessageSource<M>> {
-        let node = (self.namespace, self.base_name);
+        let node = (&*self.node.namespace, &*self.node.base_name);
         let name = self.builder.resolve_name(NameKind::Topic, topic, node)?;
         self.source(name, qos)
     }
@@ -307,13 +317,13 @@ impl<'a> Connector<'a> {
         name: String,
         qos: QoS,
     ) -> Result<MessageSource<M>> {
-        check_depth::<M>(&name, qos).map_err(|error| error.in_node(self.full_name))?;
-        self.builder.check_room(self.event_loop, &name, qos.depth(), self.depths)?;
+        check_depth::<M>(&name, qos).map_err(|error| error.in_node(&*self.node.full_name))?;
+        self.builder.check_room(self.node.event_loop, &name, qos.depth(), self.depths)?;
         self.depths += qos.depth();
-        let topic = self.builder.topic::<M>(&name, self.full_name)?;
+        let topic = self.builder.topic::<M>(&name, &self.node.full_name)?;
         // First, because it may fail and leave nothing behind.
-        let remote = self.builder.subscribe_remotely::<M>(self.node_index, &name, qos)?;
-        self.builder.check_request(&name, self.full_name, qos)?;
+        let remote = self.builder.subscribe_remotely::<M>(self.node.node_index, &name, qos)?;
+        self.builder.check_request(&name, &self.node.full_name, qos)?;
         Ok((topic, remote))
     }
 
@@ -329,11 +339,11 @@ impl<'a> Connector<'a> {
         let spec = CallbackSpec::new(self.target, source, counters.clone());
         self.target.port += 1;
         let name = &topic.name;
-        let id = self.builder.add_callback(self.event_loop, format!("{kind} {name}"), spec);
+        let id = self.builder.add_callback(self.node.event_loop, format!("{kind} {name}"), spec);
         self.first.get_or_insert(id);
         self.builder.topic_info(name).subscriptions.push(id);
         self.builder.set_receives(id, Receives::Topic(topic.clone(), name.to_string(), qos));
-        self.builder.request(name, self.full_name, qos);
+        self.builder.request(name, &self.node.full_name, qos);
         (id, counters)
     }
 }

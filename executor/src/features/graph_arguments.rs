@@ -134,7 +134,7 @@ impl<S: Send + 'static> Node<S> {
     /// # Errors
     /// Fails for a name that ROS 2 does not allow.
     pub fn resolve_topic_name(&self, topic: &str) -> Result<String> {
-        self.resolve(NameKind::Topic, topic)
+        self.handle.resolve(NameKind::Topic, topic)
     }
 
     /// Resolves the name of a service like [`resolve_topic_name`](Self::resolve_topic_name).
@@ -142,18 +142,13 @@ impl<S: Send + 'static> Node<S> {
     /// # Errors
     /// Fails for a name that ROS 2 does not allow.
     pub fn resolve_service_name(&self, service: &str) -> Result<String> {
-        self.resolve(NameKind::Service, service)
+        self.handle.resolve(NameKind::Service, service)
     }
 
     /// The overrides of this node's parameters by the graph's [arguments](Graph::set_arguments),
     /// from weak to strong, for code that keeps the node's parameters itself: they count as
     /// declared.
     pub fn take_parameter_overrides(&self) -> Vec<(String, ParameterValue)> {
-        self.graph.builder().use_overrides(self.full_name())
-    }
-
-    fn resolve(&self, kind: NameKind, name: &str) -> Result<String> {
-        let node = (&*self.namespace, &*self.base_name);
-        self.graph.builder().resolve_name(kind, name, node)
+        self.handle.graph.builder().use_overrides(self.full_name())
     }
 }

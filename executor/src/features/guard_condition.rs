@@ -127,7 +127,7 @@ impl<S: Send + 'static> Node<S> {
         );
         let source = builder.next_source();
         let id = builder.add_callback(self.event_loop(), name, spec);
-        shared.registration.get_or_init(|| self.graph.registration(id));
+        shared.registration.get_or_init(|| self.handle.graph.registration(id));
         let guard = GuardCondition(shared.clone());
         let result = PhantomData;
         let callback = Some(callback);

@@ -118,8 +118,8 @@ impl<S: Send + 'static> Node<S> {
     /// ```
     pub fn create_input(&self, name: &str, input: impl ExternalInput + 'static) -> Result<()> {
         let callback = format!("input {name}");
-        let mut builder = self.unfrozen(&callback)?;
-        let timer = self.new_idle_timer(&builder, &callback);
+        let mut builder = self.handle.unfrozen(&callback)?;
+        let timer = self.handle.new_idle_timer(&builder, &callback);
         let entry = LiveEntry { input: Arc::default(), timer: timer.clone() };
         let (name, input) = (name.into(), Box::new(input));
         builder.add_input(NamedInput { name, input, live: Some(entry.clone()) })?;

@@ -196,7 +196,7 @@ impl<S: Send + 'static> Node<S> {
     ) -> Result<LifecyclePublisher<M>> {
         let publisher = self.create_publisher(topic, qos)?;
         let mut builder = self.builder("a lifecycle publisher")?;
-        let shared = builder.lifecycle_of(self.node_index).shared.clone();
+        let shared = builder.lifecycle_of(self.handle.node_index).shared.clone();
         Ok(LifecyclePublisher { publisher, shared, ignored: Arc::default() })
     }
 }
@@ -281,7 +281,7 @@ impl<S: Send + 'static> LifecycleBuilder<'_, S> {
         let Self { node, callbacks, on_error } = self;
         let shared = {
             let mut builder = node.builder("a lifecycle")?;
-            let of_node = builder.lifecycle_of(node.node_index);
+            let of_node = builder.lifecycle_of(node.handle.node_index);
             if of_node.change.is_some() {
                 let name = node.full_name();
                 let text = format!(
@@ -313,7 +313,7 @@ impl<S: Send + 'static> LifecycleBuilder<'_, S> {
         };
         serve().inspect_err(|_| change.destroy())?;
         let mut builder = part.builder("a lifecycle")?;
-        builder.lifecycle_of(node.node_index).change = Some(change.callback());
+        builder.lifecycle_of(node.handle.node_index).change = Some(change.callback());
         let (topic, _) = node.internal_topic(&mut builder, "lifecycle");
         let requests = node.internal_publisher(&mut builder, &topic);
         let on_request =

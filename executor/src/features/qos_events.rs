@@ -4,10 +4,14 @@ mod conditions;
 mod peers;
 pub(crate) mod watch;
 
+use self::conditions::{Deadline, OwnLiveliness, TopicLiveliness};
+use self::peers::{Loss, Match, Misfit};
+use self::watch::AddWatch;
 use crate::base::qos::{IncompatiblePeer, QosPolicy};
 use crate::delivery::context::Context;
 use crate::running::event_loop::{BoxError, CallbackResult};
 use std::fmt;
+use std::marker::PhantomData;
 
 /// Periods passed without a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,30 +85,38 @@ pub(crate) type EventCallback<S, E> =
 /// A set of event callbacks: a field and a setter for each event.
 macro_rules! event_callbacks {
     (
-        $(#[$about:meta])* $events:ident
-        $($(#[$doc:meta])* $setter:ident, $field:ident: $event:ty;)*
+        $(#[$about:meta])* $events:ident, $callbacks:ident
+        $($(#[$doc:meta])* $setter:ident, $field:ident: $event:ty, of $condition:ty;)*
     ) => {
         $(#[$about])*
         pub struct $events<S> {
-            $(pub(crate) $field: Option<EventCallback<S, $event>>,)*
+            pub(crate) callbacks: $callbacks,
+            state: PhantomData<fn(S)>,
+        }
+
+        #[derive(Default)]
+        pub(crate) struct $callbacks {
+            $($field: Option<AddWatch<$condition>>,)*
         }
 
         impl<S> $events<S> {
             /// Creates an empty set of callbacks.
             pub fn new() -> Self {
-                Self { $($field: None,)* }
+                Self { callbacks: $callbacks::default(), state: PhantomData }
             }
 
             $($(#[$doc])*
             #[must_use]
             pub fn $setter<F, R>(mut self, mut callback: F) -> Self
             where
+                S: Send + 'static,
                 F: FnMut(&mut S, $event, &mut Context<'_>) -> R + Send + 'static,
                 R: CallbackResult,
             {
-                self.$field = Some(Box::new(move |state, event, cx| {
+                let callback = Box::new(move |state: &mut S, event, cx: &mut Context<'_>| {
                     callback(state, event, cx).into_result()
-                }));
+                });
+                self.callbacks.$field = Some(watch::calling::<S, _>(callback));
                 self
             })*
         }
@@ -118,7 +130,7 @@ macro_rules! event_callbacks {
         impl<S> fmt::Debug for $events<S> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.debug_struct(stringify!($events))
-                    $(.field(stringify!($field), &self.$field.is_some()))*
+                    $(.field(stringify!($field), &self.callbacks.$field.is_some()))*
                     .finish()
             }
         }
@@ -128,7 +140,7 @@ macro_rules! event_callbacks {
 event_callbacks! {
     /// The event callbacks of a subscription; see
     /// [`create_subscription_with_events`](crate::Node::create_subscription_with_events).
-    SubscriptionEvents
+    SubscriptionEvents, SubscriptionCallbacks
 
     /// Calls `callback` when the deadline that the subscription requests has passed since the last
     /// message of the topic, from any publisher, or since the start; and again for every further
@@ -137,49 +149,49 @@ event_callbacks! {
     /// A message counts when it is published; one from outside of the process, when it comes in.
     /// One that comes while the loop is busy past the deadline ends the wait before it is seen to
     /// be missed.
-    on_deadline_missed, deadline_missed: DeadlineMissed;
+    on_deadline_missed, deadline_missed: DeadlineMissed, of Deadline;
 
     /// Calls `callback` when publishers of the topic become alive (those with automatic liveliness
     /// at the start, those with manual liveliness at their first sign), and when they are not alive
     /// any more: a lease has passed without a sign, or their node is isolated after a failure. Of
     /// publishers outside of the process, those count that the middleware has found.
-    on_liveliness_changed, liveliness_changed: LivelinessChanged;
+    on_liveliness_changed, liveliness_changed: LivelinessChanged, of TopicLiveliness;
 
     /// Calls `callback` when publishers outside of the process offer less than the subscription
     /// requests, so that their messages do not come. Without a callback that is a warning in the
     /// log.
-    on_incompatible_qos, incompatible_qos: IncompatibleQos;
+    on_incompatible_qos, incompatible_qos: IncompatibleQos, of Misfit;
 
     /// Calls `callback` when messages were lost on their way: by the middleware, or in a simulated
     /// network, or because they could not be read. Those that newer ones displaced because they
     /// were not handled in time are not lost in this sense, as in ROS 2: the depth is a choice, and
     /// the statistics count them as overwritten.
-    on_message_lost, message_lost: MessageLost;
+    on_message_lost, message_lost: MessageLost, of Loss;
 
     /// Calls `callback` when publishers of the topic come or go: those of the process all at once
     /// at the start, as one event, those outside as they are found.
-    on_matched, matched: Matched;
+    on_matched, matched: Matched, of Match;
 }
 
 event_callbacks! {
     /// The event callbacks of a publisher; see
     /// [`create_publisher_with_events`](crate::Node::create_publisher_with_events).
-    PublisherEvents
+    PublisherEvents, PublisherCallbacks
 
     /// Calls `callback` when the deadline that the publisher offers has passed since its last
     /// message, or since the start; and again for every further period. Without a deadline, never.
-    on_deadline_missed, deadline_missed: DeadlineMissed;
+    on_deadline_missed, deadline_missed: DeadlineMissed, of Deadline;
 
     /// Calls `callback` when the publisher gave a sign of life, and then none within its lease.
     /// With automatic liveliness, or without a lease, never.
-    on_liveliness_lost, liveliness_lost: LivelinessLost;
+    on_liveliness_lost, liveliness_lost: LivelinessLost, of OwnLiveliness;
 
     /// Calls `callback` when subscriptions outside of the process request more than the publisher
     /// offers, so that they get none of its messages. Without a callback that is a warning in the
     /// log.
-    on_incompatible_qos, incompatible_qos: IncompatibleQos;
+    on_incompatible_qos, incompatible_qos: IncompatibleQos, of Misfit;
 
     /// Calls `callback` when subscriptions of the topic come or go: those of the process that
     /// are there at the start as one event, those created later and those outside as they join.
-    on_matched, matched: Matched;
+    on_matched, matched: Matched, of Match;
 }

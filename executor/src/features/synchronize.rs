@@ -71,7 +71,7 @@ impl<S: Send + 'static> Node<S> {
             error.reworded(|text| format!("{failed}: {text}")).in_node(node)
         })?;
         let mut builder = self.builder("a synchronized subscription")?;
-        let mut connector = Connector::new(self, &mut builder);
+        let mut connector = Connector::new(&self.handle, &mut builder);
         let queues = inputs.connect(&mut connector, capacity)?;
         let first = connector.first.expect("there are two inputs at least");
         builder.add_entity::<S>(
@@ -83,7 +83,7 @@ impl<S: Send + 'static> Node<S> {
             }),
         );
         drop(builder);
-        Ok(SynchronizedSubscription(Arc::new(self.graph.registration(first))))
+        Ok(SynchronizedSubscription(Arc::new(self.handle.graph.registration(first))))
     }
 }
 

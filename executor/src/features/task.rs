@@ -276,7 +276,7 @@ impl<S: Send + 'static> Node<S> {
         let control = Arc::<TaskControl>::default();
         let source = builder.next_source();
         let id = self.add_notified(&mut builder, name, &control.notifier);
-        *lock(&control.departure) = Some(self.graph.departure(&builder, End::Awaited(id)));
+        *lock(&control.departure) = Some(self.handle.graph.departure(&builder, End::Awaited(id)));
         let waker = Waker::from(control.clone());
         let task = Task(control.clone());
         let entity = TaskEntity { control, waker, source, polls: 0, future, requests };

@@ -39,7 +39,7 @@ use crate::delivery::ready::Notifier;
 use crate::delivery::remote::Remote;
 use crate::delivery::timer::{Timer, TimerControl};
 use crate::delivery::topic::{AllTopics, AnyTopic, ChangedTopics, Topic};
-use crate::running::event_loop::{Body, EntityPort, EventLoop};
+use crate::running::event_loop::{EntityPort, EventLoop};
 pub(crate) use checks::{check_depth, check_size, too_late, type_mismatch};
 pub(crate) use commit::Builder;
 use commit::{Added, EntityPlaces};
@@ -382,10 +382,10 @@ impl GraphBuilder {
     }
 
     /// Adds a loop, to this place if the graph runs.
-    fn add_loop<S: Send + 'static>(
+    fn add_loop(
         &mut self,
         mut info: LoopInfo,
-        body: Body<S>,
+        body: Box<dyn EventLoop>,
         LatePlace { worker, priority }: LatePlace,
     ) -> LoopId {
         info.priority = priority;
@@ -394,17 +394,17 @@ impl GraphBuilder {
         self.version += 1;
         self.loop_names.insert(id, Arc::new(LoopName::from(&info)));
         self.loops.insert(id, Arc::new(info));
-        self.bodies.insert(id, Box::new(body));
+        self.bodies.insert(id, body);
         self.entities.insert(id, EntityPlaces::default());
         self.added.loops.push((id, worker));
         id
     }
 
     /// Adds node `name`, which is given to `connect` before, and is not added if that fails.
-    pub(crate) fn create_node<S: Send + 'static>(
+    pub(crate) fn create_node(
         &mut self,
         name: &str,
-        body: Body<S>,
+        body: Box<dyn EventLoop>,
         connect: impl FnOnce(&mut Self, &str) -> Result<()>,
     ) -> Result<LoopId> {
         self.check_open(|| format!("node {name}"))?;
@@ -428,12 +428,12 @@ impl GraphBuilder {
         Ok(self.add_loop(LoopInfo::new(name, "", index), body, place))
     }
 
-    pub(crate) fn create_group<S: Send + 'static>(
+    pub(crate) fn create_group(
         &mut self,
         node: &str,
         group: &str,
         node_index: usize,
-        body: Body<S>,
+        body: Box<dyn EventLoop>,
     ) -> Result<LoopId> {
         let info = LoopInfo::new(node, group, node_index);
         let name = info.full_name();

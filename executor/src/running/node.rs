@@ -9,8 +9,8 @@
 use crate::base::departure::End;
 use crate::base::digest::Digest;
 use crate::base::error::{Error, ErrorKind, Result};
-use crate::base::event::{CallbackId, LoopId};
-use crate::base::name;
+use crate::base::event::{CallbackId, LoopId, SourceId};
+use crate::base::name::{self, NameKind};
 use crate::base::time::{NodeClock, nanos};
 use crate::delivery::context::Context;
 use crate::delivery::control::FailurePolicy;
@@ -79,66 +79,154 @@ use std::time::Duration;
 /// [`resolve_service_name`]: Self::resolve_service_name
 #[derive(Debug)]
 pub struct Node<S> {
+    pub(crate) handle: NodeHandle,
+    state: PhantomData<fn(S)>,
+}
+
+/// The part of a [`Node`] that depends on no type of a state, so that its methods are compiled
+/// once.
+#[derive(Clone, Debug)]
+pub(crate) struct NodeHandle {
     pub(crate) graph: Graph,
     pub(crate) namespace: String,
     pub(crate) base_name: String,
-    full_name: String,
+    pub(crate) full_name: String,
     pub(crate) node_index: usize,
-    event_loop: LoopId,
+    pub(crate) event_loop: LoopId,
     /// The owner of everything that is created through this handle, if the owner ends before the
     /// node.
-    owner: Option<End>,
-    state: PhantomData<fn(S)>,
+    pub(crate) owner: Option<End>,
 }
 
 impl<S> Clone for Node<S> {
     fn clone(&self) -> Self {
-        self.seen_from(self.event_loop, self.owner)
+        Self { handle: self.handle.clone(), state: PhantomData }
     }
 }
 
-impl<S> Node<S> {
-    /// A handle to the same node, seen from the group of `event_loop`.
-    fn seen_from<G>(&self, event_loop: LoopId, owner: Option<End>) -> Node<G> {
-        Node {
-            graph: self.graph.clone(),
-            namespace: self.namespace.clone(),
-            base_name: self.base_name.clone(),
-            full_name: self.full_name.clone(),
-            node_index: self.node_index,
-            event_loop,
-            owner,
-            state: PhantomData,
+impl NodeHandle {
+    /// Locks the graph, to add `what`.
+    pub(crate) fn builder(&self, what: &str) -> Result<Builder<'_>> {
+        let mut builder = self.graph.builder();
+        let what = || format!("{what} of node {}", self.full_name);
+        let open = builder.check_open_loop(self.event_loop, what);
+        open.map_err(|error| error.in_node(&*self.full_name))?;
+        builder.set_owner(self.owner);
+        Ok(builder)
+    }
+
+    /// Locks the graph, to set `what`, which has to be done before spinning.
+    pub(crate) fn unfrozen(&self, what: &str) -> Result<Builder<'_>> {
+        let builder = self.graph.builder();
+        match builder.is_frozen() {
+            false => Ok(builder),
+            true => Err(self.comes_late(what)),
         }
     }
+
+    fn comes_late(&self, what: &str) -> Error {
+        let node = &self.full_name;
+        too_late(&format!("{what} of node {node}")).in_node(&**node)
+    }
+
+    /// The fully qualified name of a topic or service in this node.
+    pub(crate) fn resolve(&self, kind: NameKind, name: &str) -> Result<String> {
+        let node = (&*self.namespace, &*self.base_name);
+        self.graph.builder().resolve_name(kind, name, node)
+    }
+
+    pub(crate) fn period_ns(&self, period: Duration) -> Result<u64> {
+        period_ns(period).map_err(|error| {
+            let node = &self.full_name;
+            error
+                .reworded(|text| format!("failed to create a timer of node {node}: {text}"))
+                .in_node(&**node)
+        })
+    }
+
+    /// A timer that is not yet in the graph.
+    fn new_timer(
+        &self,
+        builder: &GraphBuilder,
+        name: &str,
+        period_ns: u64,
+        repeats: bool,
+    ) -> Timer {
+        let name = format!("{}: {name}", self.full_name);
+        let clock = builder.clock.clone();
+        Timer::new(Arc::new(TimerControl::new(name, clock, period_ns, repeats)))
+    }
+
+    /// A timer that is not yet in the graph, and is cancelled until it is given a deadline.
+    pub(crate) fn new_idle_timer(&self, builder: &GraphBuilder, name: &str) -> Timer {
+        let timer = self.new_timer(builder, name, 1, false);
+        timer.cancel();
+        timer
+    }
+
+    /// Adds a timer to the graph, which stays locked, without its entity.
+    fn declare_timer(&self, name: String, period: Duration, repeats: bool) -> Result<NewTimer<'_>> {
+        let mut builder = self.builder(&name)?;
+        let period_ns = self.period_ns(period)?;
+        let timer = self.new_timer(&builder, &name, period_ns, repeats);
+        let source = builder.next_source();
+        let target = builder.next_target(self.event_loop);
+        let spec = CallbackSpec::of_timer(target, &timer);
+        let id = builder.add_callback(self.event_loop, name, spec);
+        timer.control().registration.get_or_init(|| self.graph.registration(id));
+        Ok((builder, timer, id, source))
+    }
+
+    fn set_deadline(&self, callback: &str, deadline: Duration) -> Result<()> {
+        let mut builder = self.builder(&format!("deadline of {callback}"))?;
+        let deadline = Duration::from_nanos(nanos(deadline));
+        let of_loop = builder.loop_info(self.event_loop).callbacks.clone();
+        let name = |id: &CallbackId| builder.callback_name(*id);
+        let named: Vec<_> = of_loop.iter().filter(|id| name(id) == callback).copied().collect();
+        if builder.is_frozen() {
+            if !named.is_empty() {
+                return Err(self.comes_late(&format!("deadline of {callback}")));
+            }
+            builder.set_later_deadline(self.event_loop, callback, deadline);
+            return Ok(());
+        }
+        if named.is_empty() {
+            let node = &self.full_name;
+            let callbacks: Vec<_> = of_loop.iter().map(|id| format!("`{}`", name(id))).collect();
+            let text = format!(
+                "failed to set a deadline of node {node}: this group has no callback \
+                 `{callback}`; create it first, or choose one of: {}",
+                callbacks.join(", ")
+            );
+            return Err(Error::new(ErrorKind::NotFound, text).in_node(&**node));
+        }
+        for id in named {
+            builder.set_deadline(id, deadline);
+        }
+        Ok(())
+    }
 }
 
+type NewTimer<'a> = (Builder<'a>, Timer, CallbackId, SourceId);
+
 impl<S: Send + 'static> Node<S> {
-    pub(crate) fn new(
-        graph: Graph,
-        namespace: String,
-        base_name: String,
-        full_name: String,
-        node_index: usize,
-        event_loop: LoopId,
-    ) -> Self {
-        let (owner, state) = (None, PhantomData);
-        Self { graph, namespace, base_name, full_name, node_index, event_loop, owner, state }
+    pub(crate) fn new(handle: NodeHandle) -> Self {
+        Self { handle, state: PhantomData }
     }
 
     /// A handle that adds parts of `owner`: they end with it.
     pub(crate) fn part_of(&self, owner: End) -> Self {
-        Self { owner: Some(owner), ..self.clone() }
+        Self::new(NodeHandle { owner: Some(owner), ..self.handle.clone() })
     }
 
     /// The fully qualified name: namespace and name.
     pub fn full_name(&self) -> &str {
-        &self.full_name
+        &self.handle.full_name
     }
 
     /// The event loop that runs this group's callbacks.
     pub fn event_loop(&self) -> LoopId {
-        self.event_loop
+        self.handle.event_loop
     }
 
     /// Gives this group's event loop a priority over the other loops of its worker; the default is
@@ -156,32 +244,13 @@ impl<S: Send + 'static> Node<S> {
     /// # Errors
     /// Fails if the node was destroyed, the executor was dropped, or its worker is full.
     pub fn set_priority(&self, priority: u8) -> Result<()> {
-        self.builder("a priority")?.set_priority(self.event_loop, priority);
+        self.builder("a priority")?.set_priority(self.event_loop(), priority);
         Ok(())
     }
 
     /// Locks the graph, to add `what`.
     pub(crate) fn builder(&self, what: &str) -> Result<Builder<'_>> {
-        let mut builder = self.graph.builder();
-        let what = || format!("{what} of node {}", self.full_name);
-        let open = builder.check_open_loop(self.event_loop, what);
-        open.map_err(|error| error.in_node(self.full_name()))?;
-        builder.set_owner(self.owner);
-        Ok(builder)
-    }
-
-    /// Locks the graph, to set `what`, which has to be done before spinning.
-    pub(crate) fn unfrozen(&self, what: &str) -> Result<Builder<'_>> {
-        let builder = self.graph.builder();
-        match builder.is_frozen() {
-            false => Ok(builder),
-            true => Err(self.comes_late(what)),
-        }
-    }
-
-    fn comes_late(&self, what: &str) -> Error {
-        let node = self.full_name();
-        too_late(&format!("{what} of node {node}")).in_node(node)
+        self.handle.builder(what)
     }
 
     /// Calls `callback` every `period`.
@@ -235,46 +304,10 @@ impl<S: Send + 'static> Node<S> {
         F: FnMut(&mut S, &mut Context<'_>) -> R + Send + 'static,
         R: CallbackResult + 'static,
     {
-        let mut builder = self.builder(&name)?;
-        let period_ns = self.period_ns(period)?;
-        let timer = self.new_timer(&builder, &name, period_ns, repeats);
-        let source = builder.next_source();
-        let target = builder.next_target(self.event_loop);
+        let (mut builder, timer, id, source) = self.handle.declare_timer(name, period, repeats)?;
         let entity = TimerEntity::new(timer.clone(), source, callback);
-        let spec = CallbackSpec::of_timer(target, &timer);
-        let id = builder.add_callback(self.event_loop, name, spec);
-        timer.control().registration.get_or_init(|| self.graph.registration(id));
-        builder.add_entity::<S>(self.event_loop, Box::new(entity));
+        builder.add_entity::<S>(self.event_loop(), Box::new(entity));
         Ok((builder, timer, id))
-    }
-
-    pub(crate) fn period_ns(&self, period: Duration) -> Result<u64> {
-        period_ns(period).map_err(|error| {
-            let node = self.full_name();
-            error
-                .reworded(|text| format!("failed to create a timer of node {node}: {text}"))
-                .in_node(node)
-        })
-    }
-
-    /// A timer that is not yet in the graph.
-    pub(crate) fn new_timer(
-        &self,
-        builder: &GraphBuilder,
-        name: &str,
-        period_ns: u64,
-        repeats: bool,
-    ) -> Timer {
-        let name = format!("{}: {name}", self.full_name);
-        let clock = builder.clock.clone();
-        Timer::new(Arc::new(TimerControl::new(name, clock, period_ns, repeats)))
-    }
-
-    /// A timer that is not yet in the graph, and is cancelled until it is given a deadline.
-    pub(crate) fn new_idle_timer(&self, builder: &GraphBuilder, name: &str) -> Timer {
-        let timer = self.new_timer(builder, name, 1, false);
-        timer.cancel();
-        timer
     }
 
     /// Ends the node with all its groups, callbacks, timers, services and tasks; the handle of a
@@ -294,12 +327,13 @@ impl<S: Send + 'static> Node<S> {
     /// # Ok::<(), ringspin_executor::Error>(())
     /// ```
     pub fn destroy(&self) {
-        self.graph.builder().destroy_loop(self.event_loop, self.node_index);
+        let NodeHandle { graph, event_loop, node_index, .. } = &self.handle;
+        graph.builder().destroy_loop(*event_loop, *node_index);
     }
 
     /// The clock that the node's callbacks see; before the executor runs it stands at zero.
     pub fn clock(&self) -> NodeClock {
-        self.graph.builder().clock.clone()
+        self.handle.graph.builder().clock.clone()
     }
 
     /// Sets the reaction to a failure of this node's callbacks, instead of the executor's policy.
@@ -308,7 +342,7 @@ impl<S: Send + 'static> Node<S> {
     /// # Errors
     /// Fails if the node was destroyed, the executor was dropped, or its worker is full.
     pub fn set_failure_policy(&self, policy: FailurePolicy) -> Result<()> {
-        self.builder("a failure policy")?.set_policy(self.node_index, policy);
+        self.builder("a failure policy")?.set_policy(self.handle.node_index, policy);
         Ok(())
     }
 
@@ -325,10 +359,11 @@ impl<S: Send + 'static> Node<S> {
         state: G,
     ) -> Result<Node<G>> {
         name::validate_group_name(name)?;
-        let mut builder = self.graph.builder();
-        let event_loop =
-            builder.create_group(&self.full_name, name, self.node_index, Body::new(state))?;
-        Ok(self.seen_from(event_loop, None))
+        let handle = &self.handle;
+        let mut builder = handle.graph.builder();
+        let body = Box::new(Body::new(state));
+        let event_loop = builder.create_group(&handle.full_name, name, handle.node_index, body)?;
+        Ok(Node::new(NodeHandle { event_loop, owner: None, ..handle.clone() }))
     }
 
     /// Gives a callback of this group a deadline: it is to return at most `deadline` after its
@@ -355,32 +390,7 @@ impl<S: Send + 'static> Node<S> {
     /// # Ok::<(), ringspin_executor::Error>(())
     /// ```
     pub fn set_deadline(&self, callback: &str, deadline: Duration) -> Result<()> {
-        let mut builder = self.builder(&format!("deadline of {callback}"))?;
-        let deadline = Duration::from_nanos(nanos(deadline));
-        let of_loop = builder.loop_info(self.event_loop()).callbacks.clone();
-        let name = |id: &CallbackId| builder.callback_name(*id);
-        let named: Vec<_> = of_loop.iter().filter(|id| name(id) == callback).copied().collect();
-        if builder.is_frozen() {
-            if !named.is_empty() {
-                return Err(self.comes_late(&format!("deadline of {callback}")));
-            }
-            builder.set_later_deadline(self.event_loop, callback, deadline);
-            return Ok(());
-        }
-        if named.is_empty() {
-            let node = self.full_name();
-            let callbacks: Vec<_> = of_loop.iter().map(|id| format!("`{}`", name(id))).collect();
-            let text = format!(
-                "failed to set a deadline of node {node}: this group has no callback \
-                 `{callback}`; create it first, or choose one of: {}",
-                callbacks.join(", ")
-            );
-            return Err(Error::new(ErrorKind::NotFound, text).in_node(node));
-        }
-        for id in named {
-            builder.set_deadline(id, deadline);
-        }
-        Ok(())
+        self.handle.set_deadline(callback, deadline)
     }
 }
 

@@ -338,7 +338,7 @@ impl<S: Send + 'static> Node<S> {
             },
         )?;
         let end = End::Entity(feedback.callback());
-        let departure = Arc::new(self.graph.departure(&self.graph.builder(), end));
+        let departure = Arc::new(self.handle.graph.departure(&self.handle.graph.builder(), end));
         let (goals, asked) = (permits(), permits());
         Ok(ActionClient { shared, send, cancel, results, goals, asked, feedback_depth, departure })
     }

@@ -280,7 +280,7 @@ impl<S: Send + 'static> Node<S> {
         let results = QoS::keep_all(requests.depth().saturating_add(options.results_max));
         check(results)?;
         let (server, id) = self.new_server::<A>(&names, options)?;
-        let registration = Arc::new(self.graph.registration(id));
+        let registration = Arc::new(self.handle.graph.registration(id));
         let (part, of) = (self.part_of(End::Entity(id)), [(); 3].map(|()| server.clone()));
         let serve = || -> Result<()> {
             let [of_cancel, of_goal, of_result] = of;
@@ -323,7 +323,7 @@ impl<S: Send + 'static> Node<S> {
         let status = self.create_publisher(&names.hidden("status"), latched)?;
         let name = format!("results of action {}", names.action);
         let mut builder = self.builder(&name)?;
-        let timer = self.new_idle_timer(&builder, &name); // until there is a result
+        let timer = self.handle.new_idle_timer(&builder, &name); // until there is a result
         let target = builder.next_target(self.event_loop());
         let spec = CallbackSpec::of_timer(target, &timer);
         let id = builder.add_callback(self.event_loop(), name, spec);

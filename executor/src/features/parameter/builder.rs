@@ -16,7 +16,7 @@ use crate::base::parameter_value::sealed::Cell;
 use crate::base::parameter_value::{ParameterValue, ParameterVariant, text};
 use crate::base::table::Table;
 use crate::running::graph::{Graph, GraphBuilder};
-use crate::running::node::Node;
+use crate::running::node::{Node, NodeHandle};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -62,10 +62,21 @@ impl<S: Send + 'static> Node<S> {
     /// # Ok::<(), ringspin_executor::Error>(())
     /// ```
     pub fn parameter<T: ParameterVariant>(&self, name: &str) -> ParameterBuilder<T> {
+        self.handle.parameter(name)
+    }
+
+    /// The node's parameters, by name; the same for all of its callback groups.
+    pub fn parameters(&self) -> ParameterClient {
+        ParameterClient::new(self.handle.node_parameters())
+    }
+}
+
+impl NodeHandle {
+    pub(crate) fn parameter<T: ParameterVariant>(&self, name: &str) -> ParameterBuilder<T> {
         ParameterBuilder {
             graph: self.graph.clone(),
             node: self.node_parameters(),
-            event_loop: self.event_loop(),
+            event_loop: self.event_loop,
             default: None,
             constraint: None,
             descriptor: ParameterDescriptor {
@@ -79,15 +90,10 @@ impl<S: Send + 'static> Node<S> {
         }
     }
 
-    /// The node's parameters, by name; the same for all of its callback groups.
-    pub fn parameters(&self) -> ParameterClient {
-        ParameterClient::new(self.node_parameters())
-    }
-
     pub(crate) fn node_parameters(&self) -> Arc<NodeParameters> {
         let known = self.graph.builder().known_parameters(self.node_index);
         // The executor has ended, and the parameters with it.
-        known.unwrap_or_else(|| Arc::new(NodeParameters::new(self.full_name().into(), None)))
+        known.unwrap_or_else(|| Arc::new(NodeParameters::new((&*self.full_name).into(), None)))
     }
 }
 

@@ -72,7 +72,7 @@ impl<S: Send + 'static> Node<S> {
         F: FnMut(&mut S, &[ParameterChange], &mut Context<'_>) -> R + Send + 'static,
         R: CallbackResult + 'static,
     {
-        let parameters = self.node_parameters();
+        let parameters = self.handle.node_parameters();
         let mut builder = self.builder("a callback for parameter changes")?;
         let (topic, is_used) = self.internal_topic(&mut builder, "parameter_changes");
         if !is_used {
@@ -84,6 +84,6 @@ impl<S: Send + 'static> Node<S> {
             };
         let (name, limit) = ("parameter change", PARAMETER_CHANGES_MAX);
         let id = self.internal_subscription(&mut builder, &topic, name, limit, on_message);
-        Ok(ParameterCallback(Arc::new(self.graph.registration(id))))
+        Ok(ParameterCallback(Arc::new(self.handle.graph.registration(id))))
     }
 }

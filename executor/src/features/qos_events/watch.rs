@@ -7,9 +7,9 @@
 
 use super::conditions::{Condition, Deadline, OwnLiveliness, Source, TopicLiveliness};
 use super::peers::{Loss, Match, Misfit, Outside};
-use super::{DeadlineMissed, EventCallback, PublisherEvents, SubscriptionEvents};
+use super::{EventCallback, PublisherCallbacks, SubscriptionCallbacks};
 use crate::base::error::Result;
-use crate::base::event::{EventId, SourceId};
+use crate::base::event::{EventId, LoopId, SourceId};
 use crate::base::qos::QoS;
 use crate::base::time::Time;
 use crate::delivery::context::Context;
@@ -20,14 +20,16 @@ use crate::delivery::remote::{RemoteEventKind, RemoteEvents, RemoteNotifier, Rep
 use crate::delivery::timer::Timer;
 use crate::running::event_loop::{Entity, Outcome};
 use crate::running::graph::{CallbackSpec, EventSource, GraphBuilder};
-use crate::running::node::Node;
+use crate::running::node::NodeHandle;
 use std::sync::Arc;
 
 /// The port of the notifier for changes: at the start, and when a publisher became alive or its
 /// node was isolated. The other port is for the timer.
 const NOTICE: usize = 0;
 
-struct Watch<S, C: Condition> {
+/// The part of a watch that knows neither its callback nor the type of the state, so that it is
+/// compiled once.
+pub(crate) struct Check<C> {
     condition: C,
     notifier: Arc<Notifier>,
     /// `None` unless the condition is timed.
@@ -37,14 +39,13 @@ struct Watch<S, C: Condition> {
     switches: u64,
     source: SourceId,
     events: u64,
-    /// `None` once it is retired.
-    callback: Option<EventCallback<S, C::Event>>,
 }
 
-impl<S, C: Condition> Entity<S> for Watch<S, C> {
-    fn dispatch(&mut self, port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome {
+impl<C: Condition> Check<C> {
+    /// Checks the condition, and begins an event if it changed.
+    fn look(&mut self, port: usize, is_retired: bool, cx: &mut Context<'_>) -> Option<C::Event> {
         match port {
-            NOTICE if !self.notifier.take() => return Outcome::Nothing,
+            NOTICE if !self.notifier.take() => return None,
             NOTICE => {}
             _ => self.due = None,
         }
@@ -54,7 +55,7 @@ impl<S, C: Condition> Entity<S> for Watch<S, C> {
             self.condition.start_again();
         }
         if C::IS_TIMED && !cx.clock.has_begun() {
-            return Outcome::Nothing; // noticed again when it has
+            return None; // noticed again when it has
         }
         let (event, next) = self.condition.look(cx.now());
         if next != self.due {
@@ -65,17 +66,31 @@ impl<S, C: Condition> Entity<S> for Watch<S, C> {
                 (None, _) => {}
             }
         }
-        let (Some(callback), Some(event)) = (&mut self.callback, event) else {
-            return Outcome::Nothing;
-        };
+        let event = event.filter(|_| !is_retired)?;
         cx.begin(EventId { source: self.source, sequence: self.events });
         self.events += 1;
-        Outcome::from(callback(state, event, cx))
+        Some(event)
+    }
+}
+
+struct Watch<S, C: Condition> {
+    check: Check<C>,
+    /// `None` once it is retired.
+    callback: Option<EventCallback<S, C::Event>>,
+}
+
+impl<S, C: Condition> Entity<S> for Watch<S, C> {
+    fn dispatch(&mut self, port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome {
+        let event = self.check.look(port, self.callback.is_none(), cx);
+        match (&mut self.callback, event) {
+            (Some(callback), Some(event)) => Outcome::from(callback(state, event, cx)),
+            _ => Outcome::Nothing,
+        }
     }
 
     fn discard(&mut self, port: usize) -> bool {
         if port == NOTICE {
-            self.notifier.take();
+            self.check.notifier.take();
         }
         true
     }
@@ -83,6 +98,19 @@ impl<S, C: Condition> Entity<S> for Watch<S, C> {
     fn retire(&mut self) {
         self.callback = None;
     }
+}
+
+/// Adds the entity of a watch to its event loop. Only the setters of callbacks make one, so that a
+/// program has the code for the events that it uses.
+pub(crate) type AddWatch<C> = Box<dyn FnOnce(Check<C>, &mut GraphBuilder, LoopId) + Send>;
+
+pub(crate) fn calling<S: Send + 'static, C: Condition>(
+    callback: EventCallback<S, C::Event>,
+) -> AddWatch<C> {
+    Box::new(|check, builder, event_loop| {
+        let watch = Watch { check, callback: Some(callback) };
+        builder.add_entity::<S>(event_loop, Box::new(watch));
+    })
 }
 
 /// A publisher or subscription that is watched, with the middleware's events for it.
@@ -94,13 +122,13 @@ pub(crate) struct Watched<'a> {
     pub(crate) remote: Option<Arc<dyn RemoteEvents>>,
 }
 
-impl<S: Send + 'static> Node<S> {
+impl NodeHandle {
     pub(crate) fn watch_publisher(
         &self,
         builder: &mut GraphBuilder,
         watched: &Watched<'_>,
         liveliness: Arc<PublisherLiveliness>,
-        events: PublisherEvents<S>,
+        events: PublisherCallbacks,
     ) -> Result<()> {
         let registry = builder.liveliness_registry(watched.topic);
         let signs = Source::Publisher(liveliness.clone());
@@ -127,7 +155,7 @@ impl<S: Send + 'static> Node<S> {
         watched: &Watched<'_>,
         remote_notifier: Option<RemoteNotifier>,
         counters: Arc<CallbackCounters>,
-        events: SubscriptionEvents<S>,
+        events: SubscriptionCallbacks,
     ) -> Result<()> {
         use RemoteEventKind as Kind;
         let registry = builder.liveliness_registry(watched.topic);
@@ -163,7 +191,7 @@ impl<S: Send + 'static> Node<S> {
         builder: &mut GraphBuilder,
         watched: &Watched<'_>,
         source: Source,
-        callback: Option<EventCallback<S, DeadlineMissed>>,
+        callback: Option<AddWatch<Deadline>>,
     ) {
         if let (Some(period), Some(callback)) = (watched.qos.deadline_period(), callback) {
             let condition = Deadline::new(source, period);
@@ -177,7 +205,7 @@ impl<S: Send + 'static> Node<S> {
         builder: &mut GraphBuilder,
         watched: &Watched<'_>,
         kind: RemoteEventKind,
-        callback: Option<EventCallback<S, C::Event>>,
+        callback: Option<AddWatch<C>>,
         condition: impl FnOnce(Outside, &Arc<Notifier>) -> C,
     ) -> Result<()> {
         let Some(callback) = callback else { return Ok(()) };
@@ -204,9 +232,9 @@ impl<S: Send + 'static> Node<S> {
         watched: &Watched<'_>,
         notifier: Arc<Notifier>,
         condition: C,
-        callback: EventCallback<S, C::Event>,
+        callback: AddWatch<C>,
     ) {
-        let event_loop = self.event_loop();
+        let event_loop = self.event_loop;
         let name = format!("{} of {}", C::NAME, watched.name);
         let timer = C::IS_TIMED.then(|| self.new_idle_timer(builder, &name));
         let target = builder.next_target(event_loop);
@@ -218,8 +246,8 @@ impl<S: Send + 'static> Node<S> {
             builder.add_callback(event_loop, format!("{name}, timer"), expiry);
         }
         let source = builder.next_source();
-        let (due, switches, events, callback) = (None, 0, 0, Some(callback));
-        let watch = Watch { condition, notifier, timer, due, switches, source, events, callback };
-        builder.add_entity::<S>(event_loop, Box::new(watch));
+        let (due, switches, events) = (None, 0, 0);
+        let check = Check { condition, notifier, timer, due, switches, source, events };
+        callback(check, builder, event_loop);
     }
 }

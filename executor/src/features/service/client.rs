@@ -460,14 +460,15 @@ impl<S: Send + 'static> Node<S> {
         let event_loop = self.event_loop();
         builder.check_room(event_loop, &service, qos.depth(), 0)?;
         let (requests, _) = builder.service::<Q, P>(&service, self.full_name())?;
-        let beyond = builder.receive_remotely(self.node_index, &name, |node, notifier| {
-            let (types, qos) = (ServiceTypes::of::<Q, P>(), QoS::keep_all(qos.depth()));
-            node.call(&service, types, qos, notifier)
-        })?;
+        let beyond =
+            builder.receive_remotely(self.handle.node_index, &name, |node, notifier| {
+                let (types, qos) = (ServiceTypes::of::<Q, P>(), QoS::keep_all(qos.depth()));
+                node.call(&service, types, qos, notifier)
+            })?;
         let responses = builder.private_topic::<Response<P>>(&name);
         let node = self.full_name();
         let number = builder.add_queue(format!("{name} of {node}"), responses.clone());
-        let timer = self.new_idle_timer(&builder, &timeout_name); // until there is a call
+        let timer = self.handle.new_idle_timer(&builder, &timeout_name); // until there is a call
         timer.keep_earlier();
         let target = builder.next_target(event_loop);
         let counters = Arc::<CallbackCounters>::default();
@@ -509,7 +510,7 @@ impl<S: Send + 'static> Node<S> {
         let stopping = Stopping(shared.clone());
         let entity = ClientEntity { receiver, shared: stopping, timeout_source, timeouts: 0 };
         builder.add_entity::<S>(event_loop, Box::new(entity));
-        let departure = Arc::new(self.graph.departure(&builder, End::Entity(id)));
+        let departure = Arc::new(self.handle.graph.departure(&builder, End::Entity(id)));
         Ok(Client { shared, timeout: None, departure })
     }
 }

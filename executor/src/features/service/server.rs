@@ -13,6 +13,7 @@ use super::{CALL_BY_VALUE_MAX, CallError, ReplyTo, Request};
 use crate::base::departure::Registration;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::event::CallbackId;
+use crate::base::name::NameKind;
 use crate::base::qos::QoS;
 use crate::delivery::context::Context;
 use crate::delivery::control::CallbackCounters;
@@ -20,8 +21,10 @@ use crate::delivery::remote::Remote;
 use crate::delivery::topic::{Remains, SubscriptionReceiver};
 use crate::features::middleware::ServiceTypes;
 use crate::running::event_loop::{CallbackResult, Entity, Outcome};
-use crate::running::graph::{CallbackSpec, EventSource, Receives, check_depth, check_size};
-use crate::running::node::Node;
+use crate::running::graph::{
+    Builder, CallbackSpec, EventSource, Receives, check_depth, check_size,
+};
+use crate::running::node::{Node, NodeHandle};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -197,17 +200,33 @@ impl<S: Send + 'static> Node<S> {
         F: FnMut(&mut S, &Q, Responder<P>, &mut Context<'_>) -> R + Send + 'static,
         R: CallbackResult + 'static,
     {
-        let service = self.resolve_service_name(name)?;
+        let (mut builder, service, receiver) = self.handle.offer_service(name, qos)?;
+        let entity = ServiceEntity { receiver, callback: Some(callback), result: PhantomData };
+        builder.add_entity::<S>(self.event_loop(), Box::new(entity));
+        Ok(service)
+    }
+}
+
+type NewService<'a, Q, P> = (Builder<'a>, Service, SubscriptionReceiver<Request<Q, P>>);
+
+impl NodeHandle {
+    /// Adds a server to the graph, which stays locked, without its entity.
+    fn offer_service<Q, P>(&self, name: &str, qos: QoS) -> Result<NewService<'_, Q, P>>
+    where
+        Q: Send + Sync + 'static,
+        P: Send + Sync + 'static,
+    {
+        let service = self.resolve(NameKind::Service, name)?;
         check_depth::<Request<Q, P>>(&service, qos)?;
         let name = format!("service {service}");
-        check_size::<Q>(self.full_name(), &name, CALL_BY_VALUE_MAX)?;
-        check_size::<P>(self.full_name(), &name, CALL_BY_VALUE_MAX)?;
+        check_size::<Q>(&self.full_name, &name, CALL_BY_VALUE_MAX)?;
+        check_size::<P>(&self.full_name, &name, CALL_BY_VALUE_MAX)?;
         let mut builder = self.builder(&name)?;
-        builder.check_room(self.event_loop(), &service, qos.depth(), 0)?;
-        let (requests, info) = builder.service::<Q, P>(&service, self.full_name())?;
+        builder.check_room(self.event_loop, &service, qos.depth(), 0)?;
+        let (requests, info) = builder.service::<Q, P>(&service, &self.full_name)?;
         if let Some(server) = info.server {
             let by = builder.info().loop_of(server).node.clone();
-            let node = self.full_name();
+            let node = &*self.full_name;
             let text = format!(
                 "failed to offer service {service} in node {node}: node {by} offers it; use \
                  another name"
@@ -229,22 +248,17 @@ impl<S: Send + 'static> Node<S> {
         // Requests are never kept: the server gets a reference.
         let qos = QoS::keep_all(qos.depth()).held(0);
         let spec = CallbackSpec::new(
-            builder.next_target(self.event_loop()),
+            builder.next_target(self.event_loop),
             EventSource::queue(qos.depth(), remote.as_ref()),
             counters.clone(),
         );
-        let id = builder.add_callback(self.event_loop(), name, spec);
+        let id = builder.add_callback(self.event_loop, name, spec);
         let receives = Receives::Service(requests.clone(), service.clone());
         builder.set_receives(id, receives);
-        builder.service::<Q, P>(&service, self.full_name())?.1.server = Some(id);
+        builder.service::<Q, P>(&service, &self.full_name)?.1.server = Some(id);
         let receiver = requests.subscribe((id, qos), 0, counters, remote, None);
-        let entity = ServiceEntity { receiver, callback: Some(callback), result: PhantomData };
-        builder.add_entity::<S>(self.event_loop(), Box::new(entity));
-        drop(builder);
-        Ok(Service(Arc::new(Registered {
-            name: service,
-            callback: id,
-            registration: self.graph.registration(id),
-        })))
+        let registration = self.graph.registration(id);
+        let service = Service(Arc::new(Registered { name: service, callback: id, registration }));
+        Ok((builder, service, receiver))
     }
 }

@@ -5,7 +5,7 @@ use crate::base::arguments::USE_SIM_TIME;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parameter_value::ParameterValue;
 use crate::features::parameter::{AnyEntry, ParameterBuilder, ParameterDescriptor, check};
-use crate::running::node::Node;
+use crate::running::node::NodeHandle;
 use std::sync::Arc;
 
 struct UseSimTime {
@@ -40,7 +40,7 @@ impl AnyEntry for UseSimTime {
     }
 }
 
-impl<S: Send + 'static> Node<S> {
+impl NodeHandle {
     /// Declares the parameter, as every node of ROS 2 has it.
     pub(crate) fn declare_use_sim_time(&self) -> Result<()> {
         let sim_time = self.graph.builder().sim_time().clone();
@@ -51,7 +51,7 @@ impl<S: Send + 'static> Node<S> {
         let asked = builder.initial_value()?;
         if asked != follows {
             tracing::warn!(
-                node = self.full_name(),
+                node = self.full_name,
                 "use_sim_time is {asked} for this node, but {follows} for the executor; all \
                  nodes have one time: give all of them the same value"
             );

@@ -139,7 +139,7 @@ impl<S: Send + 'static> Node<S> {
         };
         let (builder, timer, id) = self.add_timer(name, period, repeats, tick)?;
         let clock = builder.clock.clone();
-        let _departure = self.graph.late_departure(&builder, End::Awaited(id));
+        let _departure = self.handle.graph.late_departure(&builder, End::Awaited(id));
         Ok(Interval { timer, clock, latest, shared, seen: 0, _departure })
     }
 }

@@ -204,7 +204,7 @@ impl<S: Send + 'static> Node<S> {
     where
         M: Send + Sync + 'static,
     {
-        let declared = self.declare_subscription::<M>("stream", topic, qos)?;
+        let declared = self.handle.declare_subscription::<M>("stream", topic, qos)?;
         let Declared { mut builder, topic, callback, counters, remote } = declared;
         let (arrivals, messages) = Arrivals::new(qos.depth(), counters.clone());
         let (awaited, arrivals) = (arrivals.awaited().clone(), Arc::new(arrivals));
@@ -214,7 +214,7 @@ impl<S: Send + 'static> Node<S> {
         let detached = is_detached.then(|| Detached { holder, clock: builder.clock.clone() });
         let entity = StreamEntity { receiver, arrivals };
         builder.add_entity::<S>(self.event_loop(), Box::new(entity));
-        let _departure = self.graph.late_departure(&builder, End::Awaited(callback));
+        let _departure = self.handle.graph.late_departure(&builder, End::Awaited(callback));
         Ok(MessageStream { messages, awaited, detached, _departure })
     }
 }

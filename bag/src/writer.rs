@@ -406,6 +406,8 @@ mod tests {
 
     #[test]
     fn full_disk_is_an_error() {
+        // Numbers that do not compress.
+        let noise: Vec<_> = (0..14_096u32).map(|i| i.wrapping_mul(0x9e3779b1) as u8).collect();
         for compression in [None, Some(Compression::Zstd), Some(Compression::Lz4)] {
             let full = File::options().write(true).open("/dev/full").unwrap();
             let options = WriteOptions { compression };
@@ -422,10 +424,8 @@ mod tests {
             };
             let mut error = writer.add_topic(&topic).err();
             for n in 0..10_000u32 {
-                // Numbers that do not compress.
-                let data: Vec<_> =
-                    (n..n + 4096).map(|i| i.wrapping_mul(0x9e3779b1) as u8).collect();
-                let written = writer.write(TopicId(0), Time::ZERO, Time::ZERO, n, &data);
+                let data = &noise[n as usize..][..4096];
+                let written = writer.write(TopicId(0), Time::ZERO, Time::ZERO, n, data);
                 error = error.or(written.err());
             }
             let error = error.expect("the disk is full").to_string();

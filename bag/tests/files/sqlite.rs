@@ -210,7 +210,7 @@ fn tables_that_are_not_rosbag2s_are_refused() {
 
 #[test]
 fn flipped_bit_of_an_index_is_an_error_or_leaves_all_messages() {
-    flip_index_bits(37);
+    flip_index_bits(101);
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn flip_index_bits(step: usize) {
         }
         flip(bytes[at]);
     }
-    assert!(errors > 200 && whole > 20, "{errors} errors, {whole} whole");
+    assert!(errors * step > 7_400 && whole * step > 740, "{errors} errors, {whole} whole");
 }
 
 #[test]

@@ -131,6 +131,11 @@ fn end_of_a_thread_beside_does_not_stop_the_executor() {
 /// Runs `test` with an executor of each mode: single-core, multi-core with the wait strategies and
 /// the nodes dealt out to all cores, and deterministic.
 fn in_every_mode(test: impl Fn(Executor)) {
+    in_each_mode(&test);
+}
+
+/// Compiled once, not once a test.
+fn in_each_mode(test: &dyn Fn(Executor)) {
     let modes: [(&str, Mode, WaitStrategy); 5] = [
         ("single", Mode::SingleCore, WaitStrategy::default()),
         ("multi", Mode::MultiCore(None), WaitStrategy::default()),

@@ -5,7 +5,7 @@
 //! The same script runs in deterministic mode, and, without its timers, on a single core. On
 //! several cores, where the order of events is not repeatable, the [`promises`] are checked that
 //! hold in any order. The cases are the same in every run; for others,
-//! `RINGSPIN_MODEL_SEED=7 cargo test --test model`.
+//! `RINGSPIN_MODEL_SEED=7 cargo test --test model`; for more, `RINGSPIN_MODEL_TIMES=4`.
 
 mod harness;
 mod history;
@@ -27,11 +27,13 @@ use std::time::Duration;
 const SEED: u64 = 20_260;
 const END_MS: u32 = 40;
 
-/// Runs `test` with so many programs, in which callbacks do something in up to `dispatches`
-/// dispatches.
+/// Runs `test` with so many programs, or a multiple of them, in which callbacks do something in up
+/// to `dispatches` dispatches.
 fn check(cases: u32, dispatches: usize, test: impl Fn(Spec) -> Result<(), TestCaseError>) {
     let seed = std::env::var("RINGSPIN_MODEL_SEED");
     let seed = seed.map_or(SEED, |seed| seed.parse().expect("a seed is a number"));
+    let times = std::env::var("RINGSPIN_MODEL_TIMES");
+    let cases = cases * times.map_or(1, |times| times.parse().expect("a factor is a number"));
     println!("{cases} cases, seed {seed}");
     let config = ProptestConfig {
         cases,
@@ -103,7 +105,7 @@ impl Reached {
 #[test]
 fn the_deterministic_mode_does_what_the_reference_does() {
     let reached = RefCell::new(Reached::default());
-    check(600, 6, |spec| {
+    check(300, 6, |spec| {
         let expected = Reference::new(&spec, Order::Fifo).run(END_MS);
         prop_assert_eq!(deterministic(&spec), expected.clone());
         reached.borrow_mut().add(&expected);
@@ -114,7 +116,7 @@ fn the_deterministic_mode_does_what_the_reference_does() {
 
 #[test]
 fn a_single_core_in_order_of_readiness_does_what_the_deterministic_mode_does() {
-    check(300, 6, |spec| {
+    check(150, 6, |spec| {
         let spec = spec.without_time();
         let expected = timeless(deterministic(&spec));
         if !expected.dispatches.is_empty() {
@@ -128,7 +130,7 @@ fn a_single_core_in_order_of_readiness_does_what_the_deterministic_mode_does() {
 /// The default order of the live modes, predicted as exactly.
 #[test]
 fn a_single_core_in_turns_does_what_the_reference_does() {
-    check(300, 6, |spec| {
+    check(150, 6, |spec| {
         let spec = spec.without_time().without_late_nodes();
         let order = harness::topological_order(&spec);
         let expected = timeless(Reference::new(&spec, Order::RoundRobin(order)).run(END_MS));
@@ -149,7 +151,7 @@ fn several_cores_keep_the_promises_about_any_order() {
         (Mode::MultiCore(None), WaitStrategy::SpinThenPark(Duration::ZERO)),
     ];
     let (meetings, compared) = (Cell::new(0), RefCell::new([0; 3]));
-    check(50, 40, |spec| {
+    check(25, 40, |spec| {
         let spec = spec.without_time();
         for (n, (mode, wait)) in modes.clone().into_iter().enumerate() {
             let executor = Executor::new(mode).with_wait_strategy(wait);

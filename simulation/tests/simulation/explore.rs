@@ -235,6 +235,7 @@ fn uniform(max: Duration) -> Distribution {
 
 #[test]
 fn seeds_reach_losses_delays_durations_and_what_nodes_draw() {
+    const EXPLORED: u64 = 30;
     let jobs: [(&str, Job<'_>); 4] = [
         ("loss", Job::new(three_lost).simulate(lossy)),
         ("random", Job::new(unlucky)),
@@ -269,10 +270,13 @@ fn seeds_reach_losses_delays_durations_and_what_nodes_draw() {
         let failing: Vec<u64> = (0..100).filter(|&seed| fails(seed)).collect();
         println!("{name}: {} of 100 seeds fail", failing.len());
         assert!((8..75).contains(&failing.len()), "{name}: {failing:?}");
+        // Each counterexample is shrunk, so only the first seeds are explored.
+        let first: Vec<u64> = failing.iter().copied().filter(|&seed| seed < EXPLORED).collect();
+        assert!(!first.is_empty(), "{name}: {failing:?}");
         let sound = (0..100).find(|seed| !failing.contains(seed)).unwrap();
         let job = job.simulate(|simulation| simulation.seed = sound);
         for order in [Order::Default, Order::Shuffle] {
-            let explored: Vec<u64> = (0..100)
+            let explored: Vec<u64> = (0..EXPLORED)
                 .filter(|&seed| {
                     let seeds = seed..seed + 1;
                     let exploration =
@@ -294,7 +298,7 @@ fn seeds_reach_losses_delays_durations_and_what_nodes_draw() {
                     true
                 })
                 .collect();
-            assert_eq!(explored, failing, "{name} {order:?}");
+            assert_eq!(explored, first, "{name} {order:?}");
         }
         let kept = Exploration { seeds: 0..50, keep_seed: true, ..Exploration::default() };
         job.explore(&kept).unwrap();

@@ -210,7 +210,7 @@ impl Domain {
         }
     }
 
-    /// Takes the oldest garbage out of `aging`, after what was retired meanwhile, if it is due.
+    /// Takes the oldest garbage out of `aging`, after all that was retired meanwhile, if it is due.
     fn take_due(&self, aging: &mut VecDeque<Retired>) -> Option<Garbage> {
         aging.extend(self.retired.take());
         let oldest = aging.front()?.version;

@@ -128,7 +128,7 @@ fn lines_of_an_instant_are_those_of_standard_output_first() {
     assert_eq!(lines.iter().map(|line| line.1).collect::<Vec<_>>(), ["\"output\"", "\"error\""]);
 }
 
-/// libc writes what it has kept of the standard output after the process has said that it ends.
+/// libc writes the rest of the standard output after the process has said that it ends.
 #[test]
 fn last_lines_of_a_process_have_one_order() {
     let prints = "import ctypes, os\nos.write(2, b'error\\n')\nctypes.CDLL(None).puts(b'output')";

@@ -58,13 +58,17 @@ fn repeated_recordings_begin_again_after_their_length() {
         let node = executor.create_node("probe", 0).unwrap();
         let (sender, received) = std::sync::mpsc::channel();
         let stop = executor.stop_handle();
-        node.create_subscription("n", QoS::default(), move |count, n: &Message<Number>, cx| {
-            *count += 1;
-            if *count == 10 {
-                stop.stop();
-            }
-            sender.send((cx.now(), n.value))
-        })
+        node.create_subscription(
+            "n",
+            QoS::keep_last(1000),
+            move |count, n: &Message<Number>, cx| {
+                *count += 1;
+                if *count == 10 {
+                    stop.stop();
+                }
+                sender.send((cx.now(), n.value))
+            },
+        )
         .unwrap();
         let player = Player::new([numbers("/n", &ITEMS)]).repeat();
         let handle = player.add_to(executor.graph(), &types()).unwrap();

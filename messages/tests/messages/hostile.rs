@@ -76,11 +76,22 @@ fn huge_lengths_allocate_nothing() {
 
 #[test]
 fn damaged_definitions_are_errors_or_definitions() {
+    damage_definitions(100);
+}
+
+#[test]
+#[ignore = "slow: more places"]
+fn slow_damaged_definitions_are_errors_or_definitions() {
+    damage_definitions(300);
+}
+
+/// Cuts each definition at so many places, and inserts hostile text there.
+fn damage_definitions(places: usize) {
     let definitions = definitions();
     for name in ["nav_msgs/msg/Odometry", "test_msgs/msg/MultiNested", "my_msgs/msg/Obstacle"] {
         let name = TypeName::parse(name).unwrap();
         let schema = definitions.schema(&name).unwrap();
-        let step = 1 + schema.len() / 100;
+        let step = 1 + schema.len() / places;
         for at in (0..schema.len()).step_by(step).filter(|at| schema.is_char_boundary(*at)) {
             let _ = parse_schema(&name, &schema[..at], "");
             for text in ["\n", "#", "[", "]", "<=99999999999", "\"", "'", "=", "é", "---\n", "MSG:"]

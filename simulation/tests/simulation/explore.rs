@@ -235,7 +235,17 @@ fn uniform(max: Duration) -> Distribution {
 
 #[test]
 fn seeds_reach_losses_delays_durations_and_what_nodes_draw() {
-    const EXPLORED: u64 = 30;
+    reach_by_seeds(30);
+}
+
+#[test]
+#[ignore = "slow: every seed is explored"]
+fn slow_seeds_reach_losses_delays_durations_and_what_nodes_draw() {
+    reach_by_seeds(100);
+}
+
+/// Runs a hundred seeds, and explores the first `explored_max` of them.
+fn reach_by_seeds(explored_max: u64) {
     let jobs: [(&str, Job<'_>); 4] = [
         ("loss", Job::new(three_lost).simulate(lossy)),
         ("random", Job::new(unlucky)),
@@ -271,12 +281,12 @@ fn seeds_reach_losses_delays_durations_and_what_nodes_draw() {
         println!("{name}: {} of 100 seeds fail", failing.len());
         assert!((8..75).contains(&failing.len()), "{name}: {failing:?}");
         // Each counterexample is shrunk, so only the first seeds are explored.
-        let first: Vec<u64> = failing.iter().copied().filter(|&seed| seed < EXPLORED).collect();
+        let first: Vec<u64> = failing.iter().copied().filter(|&seed| seed < explored_max).collect();
         assert!(!first.is_empty(), "{name}: {failing:?}");
         let sound = (0..100).find(|seed| !failing.contains(seed)).unwrap();
         let job = job.simulate(|simulation| simulation.seed = sound);
         for order in [Order::Default, Order::Shuffle] {
-            let explored: Vec<u64> = (0..EXPLORED)
+            let explored: Vec<u64> = (0..explored_max)
                 .filter(|&seed| {
                     let seeds = seed..seed + 1;
                     let exploration =

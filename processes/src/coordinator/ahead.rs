@@ -25,7 +25,8 @@ impl Coordinator<'_, '_> {
 
     /// Gives turns ahead, while this process computes.
     pub(super) fn give_ahead(&mut self, first: u32) {
-        if !self.runs_ahead || !self.processes[&first].is_slow() || self.record.pauses(self.now) {
+        // An observer that pauses at any time sees each event before it happens.
+        if !self.runs_ahead || !self.processes[&first].is_slow() || self.record.pauses(NEVER) {
             return;
         }
         for (time, number, frame) in self.next_ahead(first) {

@@ -262,7 +262,7 @@ fn handles_of_an_isolated_node_end_before_the_next_event() {
 
 #[test]
 fn memory_of_destroyed_entities_is_used_again() {
-    const ROUNDS: u64 = 80;
+    const ROUNDS: u64 = 200;
     in_every_mode(|mut executor| {
         let node = executor.create_node("node", 0u64).unwrap();
         let out = node.create_publisher::<u64>("numbers", QoS::default()).unwrap();

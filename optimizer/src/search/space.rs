@@ -242,7 +242,7 @@ pub(super) mod tests {
     proptest! {
         #![proptest_config(ProptestConfig {
             failure_persistence: None,
-            ..ProptestConfig::with_cases(32)
+            ..ProptestConfig::with_cases(64)
         })]
 
         #[test]

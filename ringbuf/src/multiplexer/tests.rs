@@ -286,7 +286,7 @@ fn follow(mut consumer: Consumer<[u64; 8]>, batch: usize) -> u64 {
 
 #[test]
 fn threads_see_every_item_while_others_come_and_go() {
-    const ITEMS: u64 = 10_000;
+    const ITEMS: u64 = 40_000;
     for capacity in [1, 4, 64] {
         let (mut producer, multiplexer) = multiplexer(capacity, 3);
         let residents = [1, 7].map(|batch| (multiplexer.join().unwrap(), batch));

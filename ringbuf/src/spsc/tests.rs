@@ -125,8 +125,8 @@ fn panic_in_a_batch_loses_only_taken_items() {
 
 #[test]
 fn threads_pass_everything_on_in_order() {
-    const ITEMS: u64 = 40_000;
-    let (mut producer, mut consumer) = ring_at(16, usize::MAX - 20_000);
+    const ITEMS: u64 = 100_000;
+    let (mut producer, mut consumer) = ring_at(16, usize::MAX - 50_000);
     std::thread::scope(|scope| {
         scope.spawn(move || {
             let mut next = 0;

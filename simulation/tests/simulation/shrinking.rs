@@ -25,7 +25,7 @@ fn shrinks(job: &Job<'_>, order: Order, count: u64) -> Vec<Counterexample> {
 /// Asserts that each counterexample has `entries` entries, and comes again.
 #[track_caller]
 fn are_minimal(job: &Job<'_>, order: Order, entries: usize) -> Vec<Counterexample> {
-    let all = shrinks(job, order, 4);
+    let all = shrinks(job, order, 8);
     let lengths: Vec<_> = all.iter().map(|found| found.schedule.len()).collect();
     let runs: Vec<_> = all.iter().map(|found| found.shrink_runs).collect();
     println!("{order:?}: entries {lengths:?}, runs {runs:?}");

@@ -14,6 +14,7 @@ use ringspin_modes::{Schedule, TiePolicy};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader, IsTerminal, Write};
+use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -136,7 +137,7 @@ struct Common {
     /// On how many cores processes compute at the same time, where the order does not decide about
     /// it: all by default. The result is that of one core.
     #[arg(long, value_name = "NUMBER")]
-    cores: Option<usize>,
+    cores: Option<NonZeroUsize>,
     /// Do not show the output of the processes.
     #[arg(long)]
     quiet: bool,
@@ -214,11 +215,15 @@ impl Common {
         Ok(system)
     }
 
+    /// The options that all commands have.
+    fn options(&self) -> Options {
+        let default = Options::default();
+        let cores = self.cores.map_or(default.cores, NonZeroUsize::get);
+        Options { is_stopped, instant_turns_max: self.instant_turns_max, cores, ..default }
+    }
+
     fn run(&self, system: &System, options: Options, step: Option<Nanos>) -> Result<Report> {
         let mut terminal = Terminal::new(self.quiet, system.end_after, step);
-        let instant_turns_max = self.instant_turns_max;
-        let cores = self.cores.unwrap_or(options.cores);
-        let options = Options { is_stopped, instant_turns_max, cores, ..options };
         let report = run(system, options, &mut terminal);
         terminal.progress.finish_and_clear();
         report
@@ -299,6 +304,7 @@ fn describe(report: &Report) -> String {
     let end = match report.end {
         End::Time => "the end of its time".into(),
         End::Process(code) => format!("the end of its process, with code {code}"),
+        End::Message => "a message on its topic".into(),
         End::Processes => "the end of all processes".into(),
         End::Failure => "a failure".into(),
         End::Quiet => "a wait of all processes, none for a time".into(),
@@ -334,7 +340,7 @@ impl Command {
                     profile: profile.clone(),
                     echo: echo.clone(),
                     certifies: certificate.is_some(),
-                    ..Options::default()
+                    ..common.options()
                 };
                 if step.is_some() {
                     options.turn_max = DEBUGGED_MAX;
@@ -375,7 +381,7 @@ fn verify(
     let (mut failed, mut certified) = (0, None);
     for run in 1..=runs.max(2) {
         let (ties, record) = (ties.clone(), Some(path(run)));
-        let options = Options { ties, record, certifies, ..Options::default() };
+        let options = Options { ties, record, certifies, ..common.options() };
         let report = common.run(&system, options, None)?;
         eprintln!("run {run}: {}", describe(&report));
         failed = failed.max(code(&report));
@@ -439,7 +445,8 @@ fn explore(common: &Common, seeds: Range<u64>, faults: &[Choice], faults_max: u6
         }
     };
     let (range, system, progress) = (seeds.clone(), &system, &progress);
-    let search = Search { system, seeds: range, faults, faults_max, is_stopped, progress };
+    let options = common.options();
+    let search = Search { system, seeds: range, faults, faults_max, options, progress };
     let Some(found) = search.explore()? else {
         println!("no order fails of those with the seeds {} to {}", seeds.start, seeds.end);
         return Ok(0);
@@ -449,6 +456,9 @@ fn explore(common: &Common, seeds: Range<u64>, faults: &[Choice], faults_max: u6
     words.extend(["run".into(), "--schedule".into(), found.schedule.to_string()]);
     words.extend(common.duration.map(|duration| format!("--for={duration}")));
     words.extend(common.seed.map(|seed| format!("--seed={seed}")));
+    let max = Some(common.instant_turns_max);
+    let is_own = |max: &u64| *max != Options::default().instant_turns_max;
+    words.extend(max.filter(is_own).map(|max| format!("--instant-turns-max={max}")));
     words.extend(common.system.iter().map(|path| path.display().to_string()));
     words.extend(common.arguments.iter().cloned());
     if !common.commands.is_empty() {

@@ -79,10 +79,11 @@ pub(crate) struct Coordinator<'a, 'b> {
     instant: (u64, u64),
     /// The arrivals in the turns of a process that have not begun.
     arriving: VecDeque<Vec<Arrival>>,
+    /// Whether the topic that ends the run has had a message.
+    has_end_message: bool,
     lookahead: Lookahead,
-    /// Whether processes may get turns ahead, and how many they got.
+    /// Whether processes may get turns ahead. A kill would come before a turn that is ahead.
     runs_ahead: bool,
-    turns_ahead: u64,
 }
 
 impl<'a, 'b> Coordinator<'a, 'b> {
@@ -95,10 +96,10 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         let recording = options.recording.as_deref().map(Recording::create).transpose()?;
         let (end, failures) = (End::Processes, Vec::new());
         let graph = Graph::new(system, Faults::new(system, &options.schedule()));
-        let mut coordinator = Self {
+        let queue = EventQueue::new(&options.ties);
+        Ok(Self {
             lookahead: Lookahead::new(system, graph.rules()),
-            runs_ahead: false,
-            turns_ahead: 0,
+            runs_ahead: options.cores > 1 && queue.is_in_order() && !graph.faults.has_kills(),
             system,
             recording,
             shared,
@@ -106,7 +107,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             record,
             processes: BTreeMap::new(),
             graph,
-            queue: EventQueue::new(&options.ties),
+            queue,
             now: 0,
             outcome: Outcome { end, failures, ..Outcome::default() },
             cores: Cores::of_this_thread(),
@@ -119,9 +120,8 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             lines: Vec::new(),
             instant: (0, 0),
             arriving: VecDeque::new(),
-        };
-        coordinator.runs_ahead = coordinator.runs_ahead();
-        Ok(coordinator)
+            has_end_message: false,
+        })
     }
 
     /// Runs the system to its end.
@@ -154,21 +154,33 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         let unused = unused.chain(self.unused_faults()).chain(self.echo.unused());
         self.outcome.unused_rules = unused.collect();
         self.outcome.end = end?;
-        if let (Some(name), End::Time | End::Quiet) = (&self.system.end, self.outcome.end)
-            && !(self.system.is_cut && self.outcome.end == End::Time)
-        {
-            let time = Time::from_nanos(self.now);
-            self.outcome.failures.push(format!("{name} has not ended at {time}: the run is over"));
-        }
+        self.note_missing_end();
         self.outcome.now = self.now;
-        self.outcome.turns_ahead = self.turns_ahead;
         self.outcome.choices = self.queue.choices;
         let all: Vec<_> = self.processes.keys().copied().collect();
         all.into_iter().for_each(|number| self.note_origin(number));
         self.outcome.origins = self.provenance.take().unwrap_or_default().origins;
-        let turns = self.processes.iter().map(|(number, process)| (*number, process.turn + 1));
+        // A turn that is ahead has not happened.
+        let turns = |process: &Process| process.turn + u64::from(!process.is_ahead());
+        let turns = self.processes.iter().map(|(number, process)| (*number, turns(process)));
         self.outcome.activity = Activity { turns: turns.collect(), messages: self.graph.sent };
         Ok(self.outcome)
+    }
+
+    /// The run has failed if it is over before the end that the system names.
+    fn note_missing_end(&mut self) {
+        let is_over = match self.outcome.end {
+            End::Time => !self.system.is_cut,
+            End::Quiet | End::Processes => true,
+            End::Process(_) | End::Message | End::Failure => false,
+        };
+        let (Some(name), true) = (&self.system.end, is_over) else { return };
+        let problem = match name.starts_with('/') {
+            true => "has had no message",
+            false => "has not ended",
+        };
+        let time = Time::from_nanos(self.now);
+        self.outcome.failures.push(format!("{name} {problem} at {time}: the run is over"));
     }
 
     /// Adds the choices among threads that were not the usual ones.
@@ -495,6 +507,10 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         let (mut begins, mut is_over) = (true, true);
         for frame in frames {
             if begins {
+                if self.has_end_message {
+                    self.lines.clear(); // later turns have not happened
+                    break;
+                }
                 if !is_over {
                     self.outcome.turns += 1;
                     self.note_arrivals(number);
@@ -521,7 +537,8 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             self.note_origin(number);
         }
         // After its last words the process ends.
-        if is_over { self.hear(number) } else { Ok(None) }
+        let end = if is_over { self.hear(number)? } else { None };
+        Ok(if self.has_end_message { Some(End::Message) } else { end })
     }
 
     /// The process `name` has printed the lines. Those of its standard output come first: how often
@@ -594,6 +611,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
                     self.record.show(self.now, name, &line);
                 }
                 let topic = publisher.map_or("?", |entity| &entity.name);
+                self.has_end_message |= self.system.end.as_deref() == Some(topic);
                 let contents = Contents(&sample.bytes);
                 let event = format_args!("publishes {topic} {}, {contents}", sample.number);
                 self.record.note(self.now, name, event);

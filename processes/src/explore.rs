@@ -28,7 +28,7 @@ pub(crate) struct Search<'a> {
     /// The faults that are drawn, and the most of them in a run.
     pub(crate) faults: &'a [Choice],
     pub(crate) faults_max: u64,
-    pub(crate) is_stopped: fn() -> bool,
+    pub(crate) options: Options,
     pub(crate) progress: &'a dyn Fn(&str),
 }
 
@@ -75,15 +75,8 @@ impl Search<'_> {
     }
 
     fn run(&self, (ties, threads): (TiePolicy, TiePolicy), faults: Schedule) -> Result<Report> {
-        let is_stopped = self.is_stopped;
-        let options = Options {
-            ties,
-            threads,
-            faults,
-            ends_on_failure: true,
-            is_stopped,
-            ..Options::default()
-        };
+        let ends_on_failure = true;
+        let options = Options { ties, threads, faults, ends_on_failure, ..self.options.clone() };
         let mut quiet = |_: Time, _: &str, _: bool, _: &str| ();
         run(self.system, options, &mut quiet)
     }

@@ -88,7 +88,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How a system is run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// The order of events of one instant.
     pub ties: TiePolicy,

@@ -13,6 +13,8 @@ pub enum End {
     /// The process that the system names has ended, with this code: 128 and the number of a signal
     /// that ended it.
     Process(u8),
+    /// The topic that the system names has had a message.
+    Message,
     /// All processes have ended.
     #[default]
     Processes,

@@ -403,7 +403,7 @@ impl Process {
     }
 }
 
-/// The command of a process, with what is the same at each start.
+/// The command of a process, without the parts that differ from start to start.
 fn command(spec: &ProcessSpec, shared: &Shared) -> Result<Command> {
     let mut words = spec.words()?;
     if spec.bag.is_some() {

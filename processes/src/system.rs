@@ -63,8 +63,9 @@ pub struct System {
     /// The faults of every run.
     #[serde(default)]
     pub fault: Vec<Fault>,
-    /// The process at the end of which the run ends, with its exit code. If it has not ended when
-    /// the run is over, it has failed.
+    /// The process at the end of which the run ends, with its exit code; or a topic, such as
+    /// `/arrived`, at the first message of which the run ends. If that has not come when the run is
+    /// over, the run has failed.
     #[serde(default)]
     pub end: Option<String>,
     /// Whether the run is over earlier than the file says, so that nothing has to end.
@@ -409,8 +410,12 @@ impl System {
                 ));
             }
         }
-        if let Some(end) = self.end.as_ref().filter(|end| !names.contains(end)) {
-            return invalid(format!("`end` is {end:?}, which is no process of the system"));
+        let is_end = |end: &&String| names.contains(end) || end.starts_with('/');
+        if let Some(end) = self.end.as_ref().filter(|end| !is_end(end)) {
+            return invalid(format!(
+                "`end` is {end:?}, which is no process of the system, and no topic, such as \
+                 \"/{end}\""
+            ));
         }
         Ok(())
     }

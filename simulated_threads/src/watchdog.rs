@@ -109,6 +109,10 @@ fn describe(call: i64) -> String {
             "a pipe, a terminal or a socket is not under simulated control: read it before the \
              run, or give the program its input as a file",
         ),
+        libc::SYS_openat => (
+            "`open`: a named pipe waits for its other end",
+            "named pipes are not under simulated control: use a socket of the loopback interface",
+        ),
         libc::SYS_recvfrom
         | libc::SYS_recvmsg
         | libc::SYS_accept

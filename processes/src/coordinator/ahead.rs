@@ -1,7 +1,7 @@
 //! Processes that compute at the same time.
 //!
-//! While the process whose turn is next computes, others get theirs, too, if their next event is
-//! known for sure. They are heard in their order all the same, and their turns are noted then: so
+//! While a process computes in its turn, others get their next turn, too, if its event is certain
+//! already. They are heard in their order all the same, and their turns are noted then: so
 //! the run is that of one turn after the other. A process that has its turn ahead waits at the
 //! end of it until it is its turn in the order, for the time up to which it may continue alone.
 //!
@@ -15,14 +15,6 @@ use ringspin_process_protocol::{Down, NEVER};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Coordinator<'_, '_> {
-    /// Whether processes may compute at the same time at all.
-    pub(super) fn runs_ahead(&self) -> bool {
-        self.options.cores > 1
-            && self.queue.is_in_order()
-            && !self.options.ends_on_failure
-            && !self.graph.faults.has_kills()
-    }
-
     /// Gives turns ahead, while this process computes.
     pub(super) fn give_ahead(&mut self, first: u32) {
         // An observer that pauses at any time sees each event before it happens.
@@ -30,7 +22,7 @@ impl Coordinator<'_, '_> {
             return;
         }
         for (time, number, frame) in self.next_ahead(first) {
-            self.turns_ahead += 1;
+            self.outcome.turns_ahead += 1;
             self.process(number).tell_ahead([frame, Down::Go { now: time, until: None }]);
         }
     }

@@ -151,6 +151,18 @@ fn a_failed_process_is_named_and_decides_the_exit_code() {
 }
 
 #[test]
+fn a_topic_that_has_to_have_a_message_fails_the_run_without_one() {
+    let text = "end: /arrived\nprocesses: [{ name: a, command: sleep 9 }]\n";
+    let (_folder, path) = system(text);
+    let (code, _, error) = run(&["run", &path]);
+    assert_eq!(code, 1, "{error}");
+    assert!(error.contains("/arrived has had no message at 9.000000000 s"), "{error}");
+    let (_folder, path) = system(&text.replace("/arrived", "arrived"));
+    let (code, _, error) = run(&["run", &path]);
+    assert!(code == 2 && error.contains("no topic, such as \"/arrived\""), "{error}");
+}
+
+#[test]
 fn a_process_that_has_to_end_fails_if_the_run_is_over_before() {
     let text = "for: 5 s\nend: b\nprocesses:\n  - { name: a, command: 'true' }\n  - { name: b, \
                 command: sleep 9 }\n";

@@ -69,6 +69,19 @@ fn an_order_that_fails_is_found_shrunk_and_repeated() {
     }
 }
 
+#[test]
+#[ignore = "needs rclpy"]
+fn a_run_ends_with_the_first_message_on_the_topic_of_its_end() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/system/sensor.py");
+    let (_folder, path) = system(&format!(
+        "for: 20 s\nend: /camera\nprocesses:\n  - {{ name: lidar, command: python3 {script} lidar \
+         }}\n  - {{ name: camera, command: python3 {script} camera, start: 1 s }}\n"
+    ));
+    let (code, _, error) = run(&["verify", "--runs", "2", &path]);
+    assert_eq!(code, 0, "{error}");
+    assert_eq!(error.matches("1.100050000 s up to a message on its topic").count(), 2, "{error}");
+}
+
 /// Services, actions, a late subscription, and questions about the graph, in two processes.
 #[test]
 #[ignore = "needs rclpy"]

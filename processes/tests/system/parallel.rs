@@ -17,9 +17,10 @@ const PROCESSES: [&str; 6] = [
 ];
 
 fn system(seconds: f64, more: &str) -> (tempfile::TempDir, System) {
+    let python = std::env::var("RINGSPIN_ROS_PYTHON").expect("an interpreter with rclpy");
     let process = |arguments: &&str| {
         let name = arguments.split(' ').next().unwrap();
-        format!("  - {{ name: {name}, command: python3 {SCRIPT} {arguments} }}\n")
+        format!("  - {{ name: {name}, command: {python} {SCRIPT} {arguments} }}\n")
     };
     let processes: String = PROCESSES.iter().map(process).collect();
     let (folder, path) = super::system(&format!("for: {seconds} s\nprocesses:\n{processes}{more}"));
@@ -54,6 +55,7 @@ duration: [{ process: right, callback: subscription /image, duration: { uniform:
         let record = |name: &str| folder.path().join(name);
         let (one, expected, shown) = run_on(1, &system, &record("one"));
         assert_eq!(one.turns_ahead, 0);
+        assert!(shown.iter().any(|line| line.contains(" plan ")), "{shown:?}");
         let (report, found, lines) = run_on(3, &system, &record("more"));
         let difference = expected.lines().zip(found.lines()).find(|(one, other)| one != other);
         assert_eq!(difference, None, "{more}");

@@ -481,7 +481,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         let process = self.processes.get_mut(&number).expect("it was started");
         let heard = process.hear(self.shared, &mut self.lines);
         let name = process.name.clone();
-        let frames = match heard {
+        let mut frames = match heard {
             Ok(frames) => frames,
             Err(Gone::Stopped) => {
                 return Err(Error::new(ErrorKind::InvalidState, "stopped by a signal"));
@@ -496,8 +496,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
                 });
             }
         };
-        if frames.iter().any(|frame| frame.process().is_some_and(|of| of != number)) {
-            let reason = "it sent something in the name of another process";
+        if let Some(reason) = self.reason_to_refuse(number, &mut frames) {
             self.process(number).kill(reason);
             return Ok(self.killed(number, reason));
         }
@@ -539,6 +538,16 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         // After its last words the process ends.
         let end = if is_over { self.hear(number)? } else { None };
         Ok(if self.has_end_message { Some(End::Message) } else { end })
+    }
+
+    /// Why a process cannot have said this, if so.
+    fn reason_to_refuse(&self, number: u32, frames: &mut [Up]) -> Option<&'static str> {
+        if frames.iter().any(|frame| frame.process().is_some_and(|of| of != number)) {
+            return Some("it sent something in the name of another process");
+        }
+        let mut payloads = frames.iter_mut().filter_map(Up::payload_mut);
+        (!payloads.all(|payload| self.shared.accept(payload, number)))
+            .then_some("it sent contents that it has not written")
     }
 
     /// The process `name` has printed the lines. Those of its standard output come first: how often
@@ -603,23 +612,25 @@ impl<'a, 'b> Coordinator<'a, 'b> {
                 self.tell_others(number, &Down::Assert(gid));
             }
             Up::Publish(sample) => {
+                let bytes = self.shared.bytes(&sample.payload)?;
                 let publisher = self.graph.get(sample.from);
                 if let (Some(recording), Some(publisher)) = (&mut self.recording, publisher) {
-                    recording.add(publisher, &sample)?;
+                    recording.add(publisher, &sample, &bytes)?;
                 }
-                if let Some(line) = publisher.and_then(|of| self.echo.line(of, &sample)) {
+                if let Some(line) = publisher.and_then(|of| self.echo.line(of, &bytes)) {
                     self.record.show(self.now, name, &line);
                 }
                 let topic = publisher.map_or("?", |entity| &entity.name);
                 self.has_end_message |= self.system.end.as_deref() == Some(topic);
-                let contents = Contents(&sample.bytes);
+                let contents = Contents(&bytes);
                 let event = format_args!("publishes {topic} {}, {contents}", sample.number);
                 self.record.note(self.now, name, event);
                 let arrivals = self.graph.publish(&sample, self.now);
                 self.deliver(sample, arrivals);
             }
             Up::Request { name: service, to, sample } => {
-                let contents = Contents(&sample.bytes);
+                let bytes = self.shared.bytes(&sample.payload)?;
+                let contents = Contents(&bytes);
                 let event = format_args!("calls {service} {}, {contents}", sample.number);
                 self.record.note(self.now, name, event);
                 let arrivals = match to {
@@ -629,7 +640,8 @@ impl<'a, 'b> Coordinator<'a, 'b> {
                 self.deliver(sample, arrivals);
             }
             Up::Response { to, sample } => {
-                let contents = Contents(&sample.bytes);
+                let bytes = self.shared.bytes(&sample.payload)?;
+                let contents = Contents(&bytes);
                 let event = format_args!("responds to {to:?} {}, {contents}", sample.number);
                 self.record.note(self.now, name, event);
                 let arrivals = match to.process == number {

@@ -2,7 +2,7 @@
 
 use ringspin_bag::{Definition, MessageDecoder};
 use ringspin_message_generator::installed_definition;
-use ringspin_process_protocol::{Entity, Sample};
+use ringspin_process_protocol::Entity;
 use std::collections::BTreeMap;
 
 #[derive(Debug)]
@@ -20,7 +20,7 @@ impl Echo {
     }
 
     /// The line for a message, if its topic is one of them.
-    pub(crate) fn line(&mut self, publisher: &Entity, sample: &Sample) -> Option<String> {
+    pub(crate) fn line(&mut self, publisher: &Entity, bytes: &[u8]) -> Option<String> {
         let Entity { name, type_name, .. } = publisher;
         *self.topics.get_mut(name)? += 1;
         let decoder = self.decoders.entry(type_name.clone()).or_insert_with(|| {
@@ -29,10 +29,10 @@ impl Echo {
             MessageDecoder::new(type_name, &definition).ok()
         });
         let Some(decoder) = decoder else {
-            let count = sample.bytes.len();
+            let count = bytes.len();
             return Some(format!("{name} {count} bytes: {type_name} is not in AMENT_PREFIX_PATH"));
         };
-        let message = decoder.decode(&sample.bytes).map_err(|error| error.to_string());
+        let message = decoder.decode(bytes).map_err(|error| error.to_string());
         let text = message
             .and_then(|message| serde_json::to_string(&message).map_err(|error| error.to_string()));
         Some(format!("{name} {}", text.unwrap_or_else(|error| error)))

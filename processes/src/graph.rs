@@ -156,7 +156,7 @@ impl<'a> Graph<'a> {
         let Some((Some(link), count)) = self.links.get_mut(&way) else { return vec![(to, now)] };
         let number = *count;
         *count += 1;
-        match link.outcome(number, Time::from_nanos(now), sample.bytes.len()) {
+        match link.outcome(number, Time::from_nanos(now), sample.payload.length()) {
             DeliveryOutcome::Once(time) => vec![(to, time.as_nanos())],
             DeliveryOutcome::Twice(first, second) => {
                 vec![(to, first.as_nanos()), (to, second.as_nanos())]

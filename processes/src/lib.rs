@@ -82,6 +82,7 @@ use provenance::Origin;
 use record::Record;
 use ringspin_executor::{Error, ErrorKind, Result, Time};
 use ringspin_modes::{Schedule, ScheduleEntry, TiePolicy};
+use ringspin_process_protocol::SharedMemory;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -199,11 +200,16 @@ pub struct Report {
 /// A program that cannot be started, a file that cannot be written, a stop.
 pub fn run(system: &System, options: Options, observer: &mut dyn Observer) -> Result<Report> {
     let library = process::library()?;
+    let memory = SharedMemory::create().map_err(|error| {
+        let text = format!("failed to make memory for the messages of processes: {error}");
+        Error::new(ErrorKind::Io, text)
+    })?;
     let shared = Shared {
         program: process::program(&library),
         library,
         logs: std::env::var_os("ROS_LOG_DIR")
             .map_or_else(|| std::env::temp_dir().join("ringspin-ros-logs"), PathBuf::from),
+        memory,
         turn_max: options.turn_max,
         is_stopped: options.is_stopped,
         date: system.date.map_or(0, |date| date.0),

@@ -14,7 +14,10 @@ use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 use ringspin_executor::{Error, ErrorKind, Result};
 use ringspin_modes::TiePolicy;
-use ringspin_process_protocol::{Down, Place, ReadError, Turn, Up, VARIABLE, receive};
+use ringspin_process_protocol::{
+    Down, Payload, Place, ReadError, Sample, SharedMemory, Turn, Up, VARIABLE, receive,
+};
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
@@ -61,12 +64,42 @@ pub(crate) struct Shared {
     pub(crate) program: PathBuf,
     /// The folder for the files of ROS's log, with one folder for each process.
     pub(crate) logs: PathBuf,
+    /// The memory for large messages.
+    pub(crate) memory: Option<SharedMemory>,
     /// How long a turn may take, in real time.
     pub(crate) turn_max: Duration,
     /// Whether the run is to stop.
     pub(crate) is_stopped: fn() -> bool,
     /// The time of the processes at the start of the run, which begins at zero elsewhere.
     pub(crate) date: u64,
+}
+
+impl Shared {
+    /// Whether these contents can be of this process. If so, their memory is given back with the
+    /// last copy of them.
+    pub(crate) fn accept(&self, payload: &mut Payload, process: u32) -> bool {
+        match (&self.memory, &*payload) {
+            (Some(memory), _) if memory.has(payload, process) => memory.lease(payload),
+            (None, Payload::Bytes(_)) => {}
+            _ => return false,
+        }
+        true
+    }
+
+    /// The bytes of contents.
+    ///
+    /// # Errors
+    /// They are not there.
+    pub(crate) fn bytes<'a>(&self, payload: &'a Payload) -> Result<Cow<'a, [u8]>> {
+        match (&self.memory, payload) {
+            (_, Payload::Bytes(bytes)) => Ok(Cow::Borrowed(bytes)),
+            (Some(memory), payload) => memory.get(payload).map_err(|error| {
+                let text = format!("failed to read the memory that processes share: {error}");
+                Error::new(ErrorKind::Io, text)
+            }),
+            (None, Payload::Shared { .. }) => unreachable!("it was not accepted"),
+        }
+    }
 }
 
 /// A process that was started.
@@ -88,6 +121,8 @@ pub(crate) struct Process {
     pub(crate) waits: bool,
     /// Whether it has sockets, which others of the run may use.
     pub(crate) has_sockets: bool,
+    /// The contents that it was told of, and may not have read yet.
+    told_contents: Vec<Payload>,
     /// The file with the order of its threads; see [`ThreadOrder`].
     order: Option<ThreadOrder>,
     /// Whether it has its turn ahead.
@@ -139,6 +174,8 @@ impl Process {
             ThreadOrder::new(threads, number, shared.date).map_err(|error| failed(&error))?;
         let order_file = order.as_ref().map(|order| inherited(order.file()));
         let order_file = order_file.transpose().map_err(|error| failed(&error))?;
+        let memory = shared.memory.as_ref().map(|memory| inherited(memory.file()));
+        let memory = memory.transpose().map_err(|error| failed(&error))?;
         let mut command = command(spec, shared)?;
         match spec.bag {
             Some(_) => command.stdin(Stdio::from(OwnedFd::from(other))),
@@ -151,13 +188,14 @@ impl Process {
                 command.env(name, value);
             }
         }
-        let place_of = Place { socket, process: number, start: shared.date + now, owner: None };
+        let (memory_number, start) = (memory.unwrap_or(-1), shared.date + now);
+        let place_of = Place { socket, memory: memory_number, process: number, start, owner: None };
         command.env(VARIABLE, place_of.to_string()).envs(&spec.env);
         if let Some(folder) = spec.folder.as_ref().filter(|folder| **folder != Path::new("")) {
             command.current_dir(folder);
         }
         let child = command.spawn();
-        for number in [Some(socket), order_file].into_iter().flatten() {
+        for number in [Some(socket), order_file, memory].into_iter().flatten() {
             nix::unistd::close(number).map_err(|error| failed(&error))?;
         }
         let mut child = child
@@ -180,6 +218,7 @@ impl Process {
             waits: false,
             date: shared.date,
             has_sockets: false,
+            told_contents: Vec::new(),
             order,
             is_ahead: false,
             told: (Instant::now(), 0),
@@ -211,11 +250,17 @@ impl Process {
         let (mut turn, date) = (Turn::default(), self.date);
         let later = |until: u64| until.saturating_add(date);
         for frame in frames {
-            turn.push(&match frame {
+            let frame = match frame {
                 Down::Go { now, until } => Down::Go { now: now + date, until: until.map(later) },
                 Down::Until(until) => Down::Until(later(until)),
                 frame => frame,
-            });
+            };
+            turn.push(&frame);
+            if let Down::Deliver { sample: Sample { payload, .. }, .. } = frame
+                && matches!(payload, Payload::Shared { .. })
+            {
+                self.told_contents.push(payload);
+            }
         }
         // If it has ended, the next read tells.
         let _ = self.socket.as_ref().map(|socket| turn.send(socket));
@@ -288,6 +333,7 @@ impl Process {
         let socket = self.socket.as_ref().expect("it has a turn");
         match receive(socket) {
             Ok(mut frames) => {
+                self.told_contents.clear(); // it reads them at once
                 frames.iter_mut().for_each(|frame| self.date_back(frame));
                 if !matches!(frames.last(), Some(Up::Rest { has_output: false, .. })) {
                     self.read_outputs(lines);

@@ -26,7 +26,7 @@ impl Recording {
     }
 
     /// A publisher has sent a message.
-    pub(crate) fn add(&mut self, publisher: &Entity, sample: &Sample) -> Result<()> {
+    pub(crate) fn add(&mut self, publisher: &Entity, sample: &Sample, bytes: &[u8]) -> Result<()> {
         let topic = match self.topics.get(&publisher.name) {
             Some(topic) => *topic,
             None => {
@@ -36,7 +36,7 @@ impl Recording {
             }
         };
         let time = Time::from_nanos(sample.sent);
-        self.writer.write(topic, time, time, sample.number as u32, &sample.bytes)
+        self.writer.write(topic, time, time, sample.number as u32, bytes)
     }
 
     pub(crate) fn finish(self) -> Result<()> {

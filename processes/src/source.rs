@@ -10,7 +10,8 @@ use ringspin_bag::{Bag, Player, Record, Topic};
 use ringspin_executor::{Durability, Error, ErrorKind, QoS, Reliability, Result};
 use ringspin_modes::quantity::Nanos;
 use ringspin_process_protocol::{
-    Down, Entity, Gid, Kind, NEVER, Place, Qos, Sample, Sockets, Turn, Up, VARIABLE, receive,
+    Down, Entity, Gid, Kind, NEVER, Payload, Place, Qos, Sample, Sockets, Turn, Up, VARIABLE,
+    receive,
 };
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -170,7 +171,8 @@ impl Output {
     fn publish(&mut self, from: Gid, now: u64, bytes: Vec<u8>) {
         let number = &mut self.counts[from.number as usize - 1];
         *number += 1;
-        self.turn.push(&Up::Publish(Sample { from, number: *number, sent: now, bytes }));
+        let payload = Payload::Bytes(bytes);
+        self.turn.push(&Up::Publish(Sample { from, number: *number, sent: now, payload }));
     }
 
     /// Ends the turn, until the next one at the deadline or before; returns its time.

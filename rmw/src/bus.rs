@@ -7,7 +7,9 @@
 mod limits;
 
 use limits::Limit;
-use ringspin_process_protocol::{Down, Entity, Gid, Incompatible, Kind, Qos, Sample, Turn, Up};
+use ringspin_process_protocol::{
+    Down, Entity, Gid, Incompatible, Kind, Payload, Qos, Sample, SharedMemory, Turn, Up,
+};
 use ringspin_simulated_threads::coordination;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::c_void;
@@ -21,7 +23,7 @@ pub(crate) struct Arrived {
     pub(crate) number: i64,
     pub(crate) sent: u64,
     pub(crate) received: u64,
-    pub(crate) bytes: Arc<[u8]>,
+    pub(crate) bytes: Arc<Vec<u8>>,
 }
 
 /// A function of a client library that is called with the number of new messages.
@@ -120,6 +122,8 @@ pub(crate) struct Bus {
     last: u32,
     /// The frames for the coordinator.
     pub(crate) outbox: Turn,
+    /// The memory for large messages to other processes.
+    pub(crate) memory: Option<SharedMemory>,
     /// The time, while frames of the coordinator arrive: the world's is earlier still.
     arrival: Option<u64>,
     /// The numbers of the callbacks that compute on a core.
@@ -433,7 +437,7 @@ impl Bus {
     }
 
     fn arrived(&mut self, from: Gid, number: i64, bytes: Vec<u8>) -> Arrived {
-        Arrived { from, number, sent: now(), received: 0, bytes: bytes.into() }
+        Arrived { from, number, sent: now(), received: 0, bytes: Arc::new(bytes) }
     }
 
     /// The number of the next message of an endpoint.
@@ -443,9 +447,13 @@ impl Bus {
         *sent
     }
 
-    fn sample(&self, arrived: &Arrived) -> Sample {
+    fn sample(&mut self, arrived: &Arrived) -> Sample {
         let Arrived { from, number, sent, ref bytes, .. } = *arrived;
-        Sample { from, number, sent, bytes: bytes.to_vec() }
+        let payload = match &mut self.memory {
+            Some(memory) => memory.put(bytes),
+            None => Payload::Bytes(bytes.to_vec()),
+        };
+        Sample { from, number, sent, payload }
     }
 
     /// A publisher of this process sends a message.
@@ -531,8 +539,11 @@ impl Bus {
             Down::Remove(gid) => self.disappear(gid),
             Down::Assert(gid) => self.lives(gid),
             Down::Deliver { to, sample } => {
-                let Sample { from, number, sent, bytes } = sample;
-                let arrived = Arrived { from, number, sent, received: 0, bytes: bytes.into() };
+                let Sample { from, number, sent, payload: Payload::Bytes(bytes) } = sample else {
+                    return; // it was fetched
+                };
+                let bytes = Arc::new(bytes);
+                let arrived = Arrived { from, number, sent, received: 0, bytes };
                 to.into_iter().for_each(|to| self.push(to, arrived.clone()));
             }
             Down::Computed(number) => {
@@ -636,7 +647,7 @@ mod tests {
         bus.hear(Down::Add(Entity { gid: typed, type_name: "a/msg/C".into(), ..other }));
         assert_eq!(bus.take_event(key(EventKind::IncompatibleType)).total, 1);
         bus.set_guard(guard, false);
-        let sample = Sample { from, number: 5, sent: 0, bytes: vec![1] };
+        let sample = Sample { from, number: 5, sent: 0, payload: Payload::Bytes(vec![1]) };
         let message = Down::Deliver { to: vec![subscription.number, 99], sample };
         assert_eq!(bus.hear_turn(vec![message, Down::Go { now: 7, until: Some(9) }], 0, 8), 7);
         assert_eq!(bus.until, 9);

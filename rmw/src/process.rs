@@ -6,8 +6,12 @@
 //! nothing here may wait for a lock of the program, and no function of a client library is called.
 
 use crate::bus;
-use ringspin_process_protocol::{Down, NEVER, Place, Sockets, Turn, Up, VARIABLE, receive};
+use ringspin_process_protocol::{
+    Down, NEVER, Payload, Place, SharedMemory, Sockets, Turn, Up, VARIABLE, receive,
+};
 use ringspin_simulated_threads::coordination::{self, Next, Rest};
+use std::borrow::Cow;
+use std::fs::File;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::net::UnixStream;
 use std::sync::OnceLock;
@@ -17,6 +21,9 @@ static SOCKET: OnceLock<UnixStream> = OnceLock::new();
 
 /// The number of the process of the run that has started this program, if it is a child.
 static PARENT: OnceLock<u32> = OnceLock::new();
+
+/// The memory that the processes of the run share.
+static MEMORY: OnceLock<SharedMemory> = OnceLock::new();
 
 /// The number of the process of the run that has started this program, which is none itself.
 pub(crate) fn parent() -> Option<u32> {
@@ -43,9 +50,11 @@ extern "C" fn begin() {
     let own: u32 = own.to_str().and_then(|number| number.parse().ok()).unwrap_or_default();
     if place.owner.is_some_and(|owner| owner != own) {
         let _ = PARENT.set(place.process);
-        // SAFETY: a number. It is a copy of the parent's socket, unless the child has started
-        // itself again and has closed it before.
-        unsafe { libc::close(place.socket) };
+        for number in [place.socket, place.memory] {
+            // SAFETY: a number. It is a copy of the parent's, unless the child has started itself
+            // again and has closed it before.
+            unsafe { libc::close(number) };
+        }
         return;
     }
     // SAFETY: the coordinator has opened the socket for this process, which uses it nowhere else.
@@ -59,7 +68,13 @@ extern "C" fn begin() {
     }
     // SAFETY: asks for a signal at the death of the coordinator; takes numbers.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
-    bus::with(|bus| (bus.process, bus.is_joined) = (place.process, true));
+    // SAFETY: as the socket.
+    let file = (place.memory >= 0).then(|| unsafe { File::from_raw_fd(place.memory) });
+    let memory = file.map(|file| SharedMemory::from(file).of_process(place.process));
+    bus::with(|bus| {
+        (bus.process, bus.is_joined, bus.memory) = (place.process, true, memory.clone());
+    });
+    let _ = memory.map(|memory| MEMORY.set(memory));
     let network = peer(&socket);
     let _ = SOCKET.set(socket);
     let at = coordination::Place { start: place.start, process: place.process, network };
@@ -140,7 +155,19 @@ fn join_order() -> bool {
 /// Waits for frames. Once the run has ended, so does the process.
 fn receive_or_end() -> Vec<Down> {
     let heard = SOCKET.get().and_then(|socket| receive(socket).ok());
-    heard.unwrap_or_else(|| coordination::finish())
+    let mut frames = heard.unwrap_or_else(|| coordination::finish());
+    frames.iter_mut().for_each(fetch);
+    frames
+}
+
+/// Reads contents that are in the memory, which the coordinator gives back after the turn.
+fn fetch(frame: &mut Down) {
+    if let (Down::Deliver { sample, .. }, Some(memory)) = (frame, MEMORY.get())
+        && let Payload::Shared { .. } = &sample.payload
+    {
+        let bytes = memory.get(&sample.payload).map(Cow::into_owned);
+        sample.payload = Payload::Bytes(bytes.unwrap_or_else(|_| coordination::finish()));
+    }
 }
 
 /// Waits for turns; returns their frames, or none to continue with those that came before.

@@ -11,8 +11,10 @@
 #![forbid(unsafe_code)]
 
 mod durations;
+mod payload;
 
 pub use durations::{Callback, CallbackDuration, Computing, DURATIONS, Durations};
+pub use payload::{Lease, Payload, SHARED_FROM, SharedMemory};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -27,29 +29,36 @@ pub const TURN_MAX: u64 = 4 << 30;
 /// No deadline, in nanoseconds.
 pub const NEVER: u64 = u64::MAX;
 
-/// A hash of this file, which a change of the frames changes (FNV-1a).
+/// A hash of the source of the frames, which a change of them changes (FNV-1a).
 const SOURCE: u32 = {
-    let (source, mut hash, mut at) = (include_bytes!("lib.rs"), 0x811c_9dc5_u32, 0);
-    while at < source.len() {
-        hash = (hash ^ source[at] as u32).wrapping_mul(0x0100_0193);
+    let hash = hash_after(0x811c_9dc5, include_bytes!("lib.rs"));
+    hash_after(hash, include_bytes!("payload.rs"))
+};
+
+const fn hash_after(mut hash: u32, bytes: &[u8]) -> u32 {
+    let mut at = 0;
+    while at < bytes.len() {
+        hash = (hash ^ bytes[at] as u32).wrapping_mul(0x0100_0193);
         at += 1;
     }
     hash
-};
+}
 
 /// The place of a process in a run.
 ///
 /// ```
 /// use ringspin_process_protocol::Place;
-/// let place = Place { socket: 700, process: 3, start: 2_000_000_000, owner: None };
-/// assert!(place.to_string().ends_with(" 700 3 2000000000"));
+/// let place = Place { socket: 700, memory: -1, process: 3, start: 2_000_000_000, owner: None };
+/// assert!(place.to_string().ends_with(" 700 -1 3 2000000000"));
 /// assert_eq!(Place::parse(&place.to_string()), Some(place));
-/// assert_eq!(Place::parse("0 700 3 2000000000"), None); // of another build
+/// assert_eq!(Place::parse("0 700 -1 3 2000000000"), None); // of another build
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The number of its end of the socket.
     pub socket: i32,
+    /// The number of the file of the [`SharedMemory`]; -1 if there is none.
+    pub memory: i32,
     /// Its number, in the order of the system.
     pub process: u32,
     /// The simulated time at which it starts, in nanoseconds since 1970.
@@ -66,6 +75,7 @@ impl Place {
         words.next().filter(|source| source.parse() == Ok(SOURCE))?;
         let place = Self {
             socket: words.next()?.parse().ok()?,
+            memory: words.next()?.parse().ok()?,
             process: words.next()?.parse().ok()?,
             start: words.next()?.parse().ok()?,
             owner: words.next().map(str::parse).transpose().ok()?,
@@ -76,7 +86,8 @@ impl Place {
 
 impl std::fmt::Display for Place {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{SOURCE} {} {} {}", self.socket, self.process, self.start)?;
+        let Self { socket, memory, process, start, .. } = self;
+        write!(f, "{SOURCE} {socket} {memory} {process} {start}")?;
         self.owner.map_or(Ok(()), |owner| write!(f, " {owner}"))
     }
 }
@@ -233,8 +244,7 @@ pub struct Sample {
     /// The simulated time at which it was sent, in nanoseconds since 1970.
     pub sent: u64,
     /// Its contents as CDR, with the four bytes before them.
-    #[serde(with = "serde_bytes")]
-    pub bytes: Vec<u8>,
+    pub payload: Payload,
 }
 
 /// The sockets of a process on the loopback interface, which processes of the run share.
@@ -322,6 +332,16 @@ impl Up {
             Self::Publish(sample)
             | Self::Request { sample, .. }
             | Self::Response { sample, .. } => Some(sample.from.process),
+            _ => None,
+        }
+    }
+
+    /// Its contents, if it has some.
+    pub fn payload_mut(&mut self) -> Option<&mut Payload> {
+        match self {
+            Self::Publish(sample)
+            | Self::Request { sample, .. }
+            | Self::Response { sample, .. } => Some(&mut sample.payload),
             _ => None,
         }
     }
@@ -474,7 +494,8 @@ mod tests {
     fn turns_are_read_as_they_were_written_and_rubbish_is_an_error() {
         let gid = Gid { process: 1, number: 2 };
         assert_eq!(Gid::from_bytes(&gid.bytes()), gid);
-        let sample = Sample { from: gid, number: -1, sent: NEVER, bytes: vec![0, 1, 255] };
+        let sample =
+            Sample { from: gid, number: -1, sent: NEVER, payload: Payload::Bytes(vec![0, 1, 255]) };
         let frames =
             [Down::Deliver { to: vec![7, 8], sample }, Down::Go { now: 1, until: Some(NEVER) }];
         let (mut turn, mut bytes) = (Turn::default(), Vec::new());
@@ -484,7 +505,8 @@ mod tests {
         assert_eq!(receive::<Down>(&bytes[..]).unwrap(), frames);
 
         assert!(matches!(receive::<Down>(&bytes[..bytes.len() - 1]), Err(ReadError::Stream(_))));
-        let large = Sample { from: gid, number: 1, sent: 0, bytes: vec![7; 100_000] };
+        let large =
+            Sample { from: gid, number: 1, sent: 0, payload: Payload::Bytes(vec![7; 100_000]) };
         let (mut turn, mut many) = (Turn::default(), Vec::new());
         turn.push(&Up::Publish(large.clone()));
         turn.send(&mut many).unwrap();

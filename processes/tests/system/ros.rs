@@ -69,6 +69,50 @@ fn an_order_that_fails_is_found_shrunk_and_repeated() {
     }
 }
 
+/// Two receivers of each image, one of which starts late, and one that is killed.
+#[test]
+#[ignore = "needs rclpy"]
+fn large_messages_go_by_memory_that_is_given_back() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/system/large.py");
+    let (folder, system) = system(&format!(
+        "for: 2 s
+processes:
+  - {{ name: camera, command: python3 {script} camera }}
+  - {{ name: view, command: python3 {script} view }}
+  - {{ name: late, command: python3 {script} view, start: 1 s }}
+fault: [{{ kill: {{ process: view, at: 1.5 s, restart: 100 ms }} }}]
+link: [{{ topic: /image, to: view, delay: 3 ms }}]
+"
+    ));
+    let run_with = |limit: &str, name: &str| {
+        let recording = folder.path().join(name);
+        let command = in_ros(&["run", &system, "--record", recording.to_str().unwrap()]);
+        let words = [command.get_program()].into_iter().chain(command.get_args());
+        let mut limited = std::process::Command::new("sh");
+        limited.args(["-c", &format!("ulimit -f {limit}; exec \"$@\""), "sh"]).args(words);
+        limited.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let (code, out, error) = results(limited.output().unwrap());
+        assert_eq!(code, 0, "{error}");
+        let digest = error.split("digest ").nth(1).unwrap().split(';').next().unwrap().to_owned();
+        let messages = std::fs::read_dir(recording).unwrap().map(|file| file.unwrap().path());
+        let messages = messages.filter(|path| path.extension().is_some_and(|of| of == "mcap"));
+        (digest, out, messages.map(|path| std::fs::read(path).unwrap()).collect::<Vec<_>>())
+    };
+    let (digest, out, recording) = run_with("unlimited", "shared");
+    assert!(!out.contains("False"), "{out}");
+    let sent = |line: &str| Some(line.split_once("] sent ")?.1.split(' ').nth(1)?.to_owned());
+    let sent: Vec<_> = out.lines().filter_map(sent).collect();
+    let seen = |line: &&str| line.contains(" late] seen ") || line.contains(" view] seen ");
+    let seen: Vec<_> = out.lines().filter(seen).collect();
+    assert!(sent.len() >= 199 && seen.len() > 280, "{out}");
+    assert!(seen.iter().all(|line| sent.iter().any(|digest| line.ends_with(&**digest))), "{out}");
+    assert!(out.contains("] answer 200000 "), "{out}");
+    // Files of a limited size have no place for them: they go through the sockets.
+    let (other, _, same) = run_with("99999999", "sockets");
+    assert_eq!(other, digest);
+    assert!(recording.len() == 1 && recording == same);
+}
+
 #[test]
 #[ignore = "needs rclpy"]
 fn a_run_ends_with_the_first_message_on_the_topic_of_its_end() {

@@ -1,0 +1,248 @@
+//! The contents of messages: small ones are in the frames, large ones in memory that the processes
+//! of a run share.
+//!
+//! The memory is one file, which the coordinator makes and every process inherits. Each process
+//! writes to a part of it that no other one writes to, from its begin on and never twice before the
+//! end of the part, so nothing there needs a lock. A frame with the place goes the way of all
+//! frames. Receivers read the bytes when the frame arrives; the coordinator gives the memory back
+//! once it has dropped its last copy of the frame.
+
+use nix::fcntl::{FallocateFlags, fallocate};
+use nix::sys::memfd::{MFdFlags, memfd_create};
+use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
+use nix::unistd::{Whence, lseek};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+
+/// From so many bytes on contents are in shared memory: the kernel's buffer of a socket holds
+/// 212,992, and a reader and a writer of more than that wait for each other several times.
+pub const SHARED_FROM: usize = 1 << 16;
+
+/// The size of a process's part of the memory. Only the bytes that were written
+/// take memory.
+const PART: u64 = 1 << 40;
+
+/// Where contents begin: at the begin of a page, of any size that Linux has.
+const PAGE: u64 = 1 << 16;
+
+/// The longest contents that are accepted, in bytes.
+const LENGTH_MAX: u64 = 4 << 30;
+
+/// The contents of a message, request or response.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Payload {
+    /// In the frame.
+    Bytes(#[serde(with = "serde_bytes")] Vec<u8>),
+    /// In the [`SharedMemory`].
+    Shared {
+        /// Where they begin.
+        at: u64,
+        /// The number of bytes.
+        length: u64,
+        /// Gives the memory back, in the coordinator.
+        #[serde(skip)]
+        lease: Lease,
+    },
+}
+
+impl Payload {
+    /// The number of bytes.
+    pub fn length(&self) -> usize {
+        match self {
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Shared { length, .. } => *length as usize,
+        }
+    }
+}
+
+/// Gives memory back once its last copy is dropped. All are equal.
+#[derive(Clone, Debug, Default)]
+pub struct Lease {
+    /// Only dropped.
+    _extent: Option<Arc<Extent>>,
+}
+
+impl PartialEq for Lease {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Lease {}
+
+#[derive(Debug)]
+struct Extent {
+    file: Arc<File>,
+    at: u64,
+    length: u64,
+}
+
+impl Drop for Extent {
+    fn drop(&mut self) {
+        let hole = FallocateFlags::FALLOC_FL_PUNCH_HOLE | FallocateFlags::FALLOC_FL_KEEP_SIZE;
+        let length = self.length.next_multiple_of(PAGE);
+        // Memory that stays until the end of the run is all that a failure costs.
+        let _ = fallocate(&*self.file, hole, self.at as i64, length as i64);
+    }
+}
+
+/// Memory that the processes of a run share; see the module.
+///
+/// ```
+/// use ringspin_process_protocol::{Payload, SHARED_FROM, SharedMemory};
+/// let memory = SharedMemory::create()?.expect("files have no limit");
+/// let (mut process, bytes) = (memory.of_process(3), vec![7; SHARED_FROM]);
+/// let mut payload = process.put(&bytes);
+/// assert!(matches!(payload, Payload::Shared { .. }) && memory.has(&payload, 3));
+/// memory.lease(&mut payload);
+/// assert_eq!(*memory.get(&payload)?, bytes);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct SharedMemory {
+    file: Arc<File>,
+    /// The part of the process, and the bytes of it that were used.
+    part: u64,
+    used: u64,
+}
+
+impl SharedMemory {
+    /// New memory; `None` where the system limits the sizes of files, which would end a process
+    /// that writes to it.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn create() -> io::Result<Option<Self>> {
+        if getrlimit(Resource::RLIMIT_FSIZE)?.0 != RLIM_INFINITY {
+            return Ok(None);
+        }
+        let file = memfd_create("ringspin messages", MFdFlags::MFD_CLOEXEC)?;
+        Ok(Some(Self::from(File::from(file))))
+    }
+
+    /// The file of the memory.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// The same memory, as this process uses it: after the bytes of an earlier program of the
+    /// process, which has replaced itself by this one.
+    pub fn of_process(&self, process: u32) -> Self {
+        let part = u64::from(process) * PART;
+        let seek = |from: u64, to| lseek(&*self.file, from as i64, to).map(|at| at as u64);
+        let mut end = part;
+        while let Ok(data) = seek(end, Whence::SeekData)
+            && data < part + PART
+            && let Ok(hole) = seek(data, Whence::SeekHole)
+        {
+            end = hole;
+        }
+        Self { part, used: (end - part).next_multiple_of(PAGE), ..self.clone() }
+    }
+
+    /// The contents, in the memory if they are large and there is room.
+    pub fn put(&mut self, bytes: &[u8]) -> Payload {
+        let (at, length) = (self.part + self.used, bytes.len() as u64);
+        let is_large = (SHARED_FROM as u64..=LENGTH_MAX).contains(&length);
+        if !is_large || self.file.write_all_at(bytes, at).is_err() {
+            return Payload::Bytes(bytes.to_vec());
+        }
+        // The bytes at the begin were read long ago.
+        self.used = (self.used + length).next_multiple_of(PAGE);
+        self.used %= PART - LENGTH_MAX;
+        Payload::Shared { at, length, lease: Lease::default() }
+    }
+
+    /// Whether these contents can be of this process: their place is in its part, up to where
+    /// something was written.
+    pub fn has(&self, payload: &Payload, process: u32) -> bool {
+        let Payload::Shared { at, length, .. } = payload else { return true };
+        let written = self.file.metadata().map_or(0, |of| of.len());
+        let begin = u64::from(process).saturating_mul(PART);
+        let end = begin.saturating_add(PART).min(written);
+        let own_end = at.checked_add(*length);
+        begin <= *at && *length <= LENGTH_MAX && own_end.is_some_and(|own| own <= end)
+    }
+
+    /// The bytes of contents.
+    ///
+    /// # Errors
+    /// They are not there.
+    pub fn get<'a>(&self, payload: &'a Payload) -> io::Result<Cow<'a, [u8]>> {
+        let (at, length) = match payload {
+            Payload::Bytes(bytes) => return Ok(Cow::Borrowed(bytes)),
+            Payload::Shared { at, length, .. } => (*at, *length),
+        };
+        let mut bytes = vec![0; length as usize];
+        self.file.read_exact_at(&mut bytes, at)?;
+        Ok(Cow::Owned(bytes))
+    }
+
+    /// The memory of the contents is given back with the last copy of them.
+    pub fn lease(&self, payload: &mut Payload) {
+        if let Payload::Shared { at, length, lease } = payload {
+            let (file, at, length) = (self.file.clone(), *at, *length);
+            *lease = Lease { _extent: Some(Arc::new(Extent { file, at, length })) };
+        }
+    }
+}
+
+impl From<File> for SharedMemory {
+    /// The memory of a run that is in this file.
+    fn from(file: File) -> Self {
+        Self { file: Arc::new(file), part: 0, used: 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::MetadataExt;
+
+    #[test]
+    fn memory_is_used_while_a_copy_of_the_contents_is_there() {
+        let memory = SharedMemory::create().unwrap().unwrap();
+        let used = || memory.file.metadata().unwrap().blocks() * 512;
+        let mut processes = [memory.of_process(0), memory.of_process(7)];
+        let contents: Vec<_> = (0..8).map(|n| vec![n; SHARED_FROM + usize::from(n)]).collect();
+        let mut payloads = Vec::new();
+        for (n, bytes) in contents.iter().enumerate() {
+            let mut payload = processes[n % 2].put(bytes);
+            assert!(memory.has(&payload, [0, 7][n % 2]) && !memory.has(&payload, [7, 0][n % 2]));
+            memory.lease(&mut payload);
+            payloads.push(payload);
+        }
+        let copies = payloads.clone();
+        assert!(used() >= 8 * SHARED_FROM as u64);
+        drop(payloads);
+        for (payload, bytes) in copies.iter().zip(&contents) {
+            assert_eq!(*memory.get(payload).unwrap(), **bytes);
+        }
+        drop(copies);
+        assert_eq!(used(), 0);
+
+        let mut left = processes[1].put(&contents[0]);
+        memory.lease(&mut left);
+        let next = memory.of_process(7).put(&contents[1]);
+        assert_eq!(*memory.get(&left).unwrap(), contents[0]);
+        assert_eq!(*memory.get(&next).unwrap(), contents[1]);
+        assert_eq!(processes[0].put(&[1, 2]), Payload::Bytes(vec![1, 2]));
+    }
+
+    #[test]
+    fn places_that_no_process_has_written_are_found() {
+        let memory = SharedMemory::create().unwrap().unwrap();
+        let payload = |at, length| Payload::Shared { at, length, lease: Lease::default() };
+        assert!(!memory.has(&payload(0, 9), 0) && memory.get(&payload(0, 9)).is_err());
+        memory.of_process(1).put(&vec![1; SHARED_FROM]);
+        assert!(memory.has(&payload(PART - 9, 9), 0) && !memory.has(&payload(PART - 9, 10), 0));
+        assert!(memory.has(&payload(PART, 9), 1) && !memory.has(&payload(PART, 9), 0));
+        assert!(!memory.has(&payload(PART + 1, SHARED_FROM as u64), 1));
+        assert!(!memory.has(&payload(0, LENGTH_MAX + 1), 0));
+        assert!(!memory.has(&payload(u64::MAX, 9), u32::MAX));
+    }
+}

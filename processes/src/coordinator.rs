@@ -8,6 +8,7 @@
 //! where that changes nothing, as `ahead` says.
 
 mod ahead;
+mod turns;
 mod unused;
 
 use crate::Options;
@@ -19,22 +20,21 @@ use crate::graph::{Graph, node};
 use crate::hosts::Hosts;
 use crate::lookahead::Lookahead;
 use crate::outcome::{End, Outcome};
-use crate::process::{Gone, Process, Shared};
+use crate::process::{Process, Shared, TURNS_MAX};
 use crate::provenance::Provenance;
 use crate::queue::{EventQueue, Next};
 use crate::record::{Contents, Record};
 use crate::recording::Recording;
 use crate::system::{Fault, Restart, System};
-use crate::turns::{Arrival, TURNS_MAX, arrival, end_of_turn};
 use ringspin_executor::{Error, ErrorKind, Result, Time};
 use ringspin_modes::quantity::Nanos;
 use ringspin_modes::random::mix;
-use ringspin_modes::{ProcessFault, ScheduleEntry};
 use ringspin_process_protocol::{
     Callback, DURATIONS, Down, Entity, Gid, Kind, NEVER, Sample, Sockets, Up,
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::process::ExitStatus;
+use turns::Arrival;
 
 /// The environment variable with the jumps of a process's clock.
 const CLOCK_JUMPS: &str = "RINGSPIN_CLOCK_JUMPS";
@@ -160,9 +160,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         let all: Vec<_> = self.processes.keys().copied().collect();
         all.into_iter().for_each(|number| self.note_origin(number));
         self.outcome.origins = self.provenance.take().unwrap_or_default().origins;
-        // A turn that is ahead has not happened.
-        let turns = |process: &Process| process.turn + u64::from(!process.is_ahead());
-        let turns = self.processes.iter().map(|(number, process)| (*number, turns(process)));
+        let turns = self.processes.iter().map(|(number, process)| (*number, process.heard));
         self.outcome.activity = Activity { turns: turns.collect(), messages: self.graph.sent };
         Ok(self.outcome)
     }
@@ -277,7 +275,10 @@ impl<'a, 'b> Coordinator<'a, 'b> {
     fn with_next_turns(&mut self, time: u64, number: u32, frame: Down) -> Vec<Vec<Down>> {
         let mut turns = vec![self.with_changes(time, number, frame)];
         let has_order = self.queue.is_in_order()
-            && self.processes.get(&number).is_some_and(|process| !process.is_ahead())
+            && self
+                .processes
+                .get(&number)
+                .is_some_and(|of| !of.is_ahead() && of.may_have_many(self.shared))
             && !self.graph.faults.has_kill(number)
             && !self.record.pauses(time);
         let is_next = |to, event: &Event| to == number && matches!(event, Event::Frame(_));
@@ -391,177 +392,12 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         }
     }
 
-    /// Gives a process turns in which these frames arrive. Only in the last one may it let time
-    /// pass alone, and until when depends on all that it says before.
-    fn turns(&mut self, number: u32, mut turns: Vec<Vec<Down>>) -> Result<Option<End>> {
-        let last = turns.split_off(turns.len().saturating_sub(1));
-        if !turns.is_empty()
-            && let end @ Some(_) = self.turns_until(number, turns, 0)?
-        {
-            return Ok(end);
-        }
-        self.turns_until(number, last, self.until(number))
-    }
-
-    fn turns_until(
-        &mut self,
-        number: u32,
-        turns: Vec<Vec<Down>>,
-        until: u64,
-    ) -> Result<Option<End>> {
-        let process = &self.processes[&number];
-        if !process.is_alive() {
-            return Ok(None);
-        }
-        let turn = process.turn + 1;
-        if let Some(restart_ns) = self.graph.faults.kill(number, turn) {
-            let (end, words) = self.kill_now(number, restart_ns);
-            let fault = ProcessFault::Kill { process: number, turn, restart_ns };
-            self.graph.faults.applied.push((ScheduleEntry::Fault(fault), words));
-            return Ok(end);
-        }
-        let go = Down::Go { now: self.now, until: Some(until) };
-        let (count, mut frames) = (turns.len(), Vec::new());
-        self.arriving.clear();
-        for turn in turns {
-            self.arriving.push_back(turn.iter().map(|frame| arrival(number, frame)).collect());
-            frames.extend(turn.into_iter().chain([go.clone()]));
-        }
-        self.note_arrivals(number);
-        if !self.process(number).join_order(until) {
-            self.process(number).tell(count, frames);
-        }
-        self.give_ahead(number);
-        loop {
-            let end = self.hear(number)?;
-            self.note_speed(number);
-            if end.is_some() || self.arriving.is_empty() {
-                return Ok(end);
-            }
-            self.note_arrivals(number);
-            if self.process(number).waits {
-                self.process(number).tell(0, [Down::Continue]);
-            }
-        }
-    }
-
-    /// Notes the arrivals in the turn of a process that begins.
-    fn note_arrivals(&mut self, number: u32) {
-        let name = self.system.name_of(number);
-        for arrival in self.arriving.pop_front().unwrap_or_default() {
-            match arrival {
-                Arrival::Message(count, from, to) => {
-                    let topic = self.graph.get(to).map_or("?", |entity| &entity.name);
-                    let from = self.system.name_of(from);
-                    let event = format_args!("receives {topic} {count} of {from}");
-                    self.record.note(self.now, name, event);
-                }
-                Arrival::Look => {
-                    self.record.note(self.now, name, format_args!("looks at its sockets"));
-                }
-                Arrival::End => self.record.note(self.now, name, format_args!("has computed")),
-                Arrival::Change => {
-                    self.record.note(self.now, name, format_args!("sees a change of the graph"));
-                }
-            }
-        }
-    }
-
     /// Until when nothing happens outside of a process.
     fn until(&self, number: u32) -> u64 {
         let others = self.processes.iter().filter(|(other, _)| **other != number);
         let deadlines = others.filter_map(|(_, process)| process.deadline);
         let duration = self.system.end_after.map(|duration| duration.0);
         deadlines.chain(self.queue.next_time()).chain(duration).min().unwrap_or(NEVER)
-    }
-
-    /// Hears a process until the end of its turn.
-    fn hear(&mut self, number: u32) -> Result<Option<End>> {
-        self.outcome.turns += 1;
-        let process = self.processes.get_mut(&number).expect("it was started");
-        let heard = process.hear(self.shared, &mut self.lines);
-        let name = process.name.clone();
-        let mut frames = match heard {
-            Ok(frames) => frames,
-            Err(Gone::Stopped) => {
-                return Err(Error::new(ErrorKind::InvalidState, "stopped by a signal"));
-            }
-            Err(gone) => {
-                self.print(&name);
-                self.arriving.clear();
-                return Ok(match gone {
-                    Gone::Killed(reason) => self.killed(number, &reason),
-                    Gone::Ended(status) => self.ended(number, status),
-                    Gone::Stopped => None,
-                });
-            }
-        };
-        if let Some(reason) = self.reason_to_refuse(number, &mut frames) {
-            self.process(number).kill(reason);
-            return Ok(self.killed(number, reason));
-        }
-        let mut ends: VecDeque<u64> = frames.iter().filter_map(end_of_turn).collect();
-        // A program that ends may still write, so its last lines are printed once it has ended.
-        let ends_here = matches!(frames.last(), Some(Up::End { .. }));
-        let (mut begins, mut is_over) = (true, true);
-        for frame in frames {
-            if begins {
-                if self.has_end_message {
-                    self.lines.clear(); // later turns have not happened
-                    break;
-                }
-                if !is_over {
-                    self.outcome.turns += 1;
-                    self.note_arrivals(number);
-                }
-                // It may have continued alone: all that it says is of the instant of its end.
-                self.now = ends.pop_front().map_or(self.now, |end| end.max(self.now));
-                if ends.is_empty() && !ends_here {
-                    self.print(&name); // the lines are of the last turn
-                }
-            }
-            (begins, is_over) = (end_of_turn(&frame).is_some(), true);
-            match frame {
-                Up::Rest { deadline, switches, digest, sockets, has_output, .. } => {
-                    self.process(number).waits = has_output || sockets.were_used;
-                    let event = format_args!("rests, {switches} switches, digest {digest:016x}");
-                    self.record.note(self.now, &name, event);
-                    self.rests(number, deadline, sockets);
-                    is_over = false;
-                }
-                frame => self.handle(number, &name, frame)?,
-            }
-        }
-        if !is_over && (self.processes[&number].turn + 1).is_power_of_two() {
-            self.note_origin(number);
-        }
-        // After its last words the process ends.
-        let end = if is_over { self.hear(number)? } else { None };
-        Ok(if self.has_end_message { Some(End::Message) } else { end })
-    }
-
-    /// Why a process cannot have said this, if so.
-    fn reason_to_refuse(&self, number: u32, frames: &mut [Up]) -> Option<&'static str> {
-        if frames.iter().any(|frame| frame.process().is_some_and(|of| of != number)) {
-            return Some("it sent something in the name of another process");
-        }
-        let mut payloads = frames.iter_mut().filter_map(Up::payload_mut);
-        (!payloads.all(|payload| self.shared.accept(payload, number)))
-            .then_some("it sent contents that it has not written")
-    }
-
-    /// The process `name` has printed the lines. Those of its standard output come first: how often
-    /// the outputs were read during the turn depends on the speed of the machine.
-    fn print(&mut self, name: &str) {
-        let mut lines = std::mem::take(&mut self.lines);
-        lines.sort_by_key(|(output, _)| *output);
-        for (output, line) in lines {
-            if line.starts_with(b"ringspin: ") {
-                let remark = String::from_utf8_lossy(&line["ringspin: ".len()..]);
-                self.outcome.remarks.insert(format!("{name}: {remark}"));
-            }
-            self.record.print(self.now, name, output == 1, &line);
-        }
     }
 
     /// A process rests. If it has used a socket, others that have some may be able to continue.

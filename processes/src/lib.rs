@@ -67,7 +67,6 @@ mod recording;
 mod source;
 mod system;
 mod thread_order;
-mod turns;
 
 pub use command::main;
 pub use durations::DurationRule;

@@ -40,6 +40,9 @@ const END_MAX: Duration = Duration::from_secs(10);
 /// How long a turn takes of a process that gets turns ahead.
 const SLOW: Duration = Duration::from_micros(200);
 
+/// How many turns a process gets at once.
+pub(crate) const TURNS_MAX: usize = 256;
+
 /// Each of so many turns is not ahead.
 const MEASURED: u64 = 16;
 
@@ -110,6 +113,8 @@ pub(crate) struct Process {
     pub(crate) place: usize,
     /// The number of its last turn; the first one is its start.
     pub(crate) turn: u64,
+    /// How many turns were heard, with the start and the one in which it has ended.
+    pub(crate) heard: u64,
     child: Child,
     /// `None` once it has ended.
     socket: Option<UnixStream>,
@@ -211,6 +216,7 @@ impl Process {
             name,
             place,
             turn: 0,
+            heard: 0,
             child,
             socket: Some(own),
             outputs,
@@ -292,6 +298,12 @@ impl Process {
         self.pace > SLOW
     }
 
+    /// Whether it may get many turns at once, of which it is heard in the last one: they take
+    /// much less time than it has for one.
+    pub(crate) fn may_have_many(&self, shared: &Shared) -> bool {
+        self.pace * TURNS_MAX as u32 * 8 < shared.turn_max
+    }
+
     /// Whether its next turn is one of those that are not ahead, to see how long they take.
     pub(crate) fn is_measured(&self) -> bool {
         self.turn.is_multiple_of(MEASURED)
@@ -343,6 +355,14 @@ impl Process {
             Err(ReadError::Stream(_)) => Err(self.wait_for_end(lines)),
             Err(error) => Err(self.kill(&format!("it wrote to the coordinator's socket: {error}"))),
         }
+    }
+
+    /// The frames that it has not sent, once it has ended; its number in the run is `number`.
+    pub(crate) fn kept(&self, shared: &Shared, number: u32) -> Vec<Up> {
+        let kept = shared.memory.as_ref().and_then(|memory| memory.kept(number).ok());
+        let mut kept = kept.unwrap_or_default();
+        kept.iter_mut().for_each(|frame| self.date_back(frame));
+        kept
     }
 
     /// Changes the times of a frame to those of the run.

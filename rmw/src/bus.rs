@@ -132,8 +132,6 @@ pub(crate) struct Bus {
     pub(crate) measured: Vec<(String, u64)>,
     /// How many deadlines were passed alone since the last end of a turn.
     pub(crate) passed: u32,
-    /// The ends of turns that are not sent yet.
-    pub(crate) rests: Vec<Up>,
     /// The frames of the next turns.
     pub(crate) next_turns: VecDeque<Down>,
     /// Until when the process may pass deadlines alone.
@@ -241,6 +239,19 @@ impl Bus {
         if self.is_joined {
             self.outbox.push(frame);
         }
+    }
+
+    /// The turn ends with this frame.
+    pub(crate) fn end_turn(&mut self, last: &Up) {
+        for (callback, nanos) in std::mem::take(&mut self.measured) {
+            self.outbox.push(&Up::Computed { callback, nanos });
+        }
+        self.outbox.push(last);
+    }
+
+    /// Keeps the turns in the outbox, to send them with a later one; false if there is no room.
+    pub(crate) fn keep(&mut self) -> bool {
+        self.memory.as_mut().is_some_and(|memory| memory.keep(&self.outbox))
     }
 
     pub(crate) fn entities(&self) -> impl Iterator<Item = &Entity> {

@@ -5,9 +5,9 @@
 //! the next turn, and puts what arrives into the bus. No thread of the program runs meanwhile, so
 //! nothing here may wait for a lock of the program, and no function of a client library is called.
 
-use crate::bus;
+use crate::bus::{self, Bus};
 use ringspin_process_protocol::{
-    Down, NEVER, Payload, Place, SharedMemory, Sockets, Turn, Up, VARIABLE, receive,
+    Down, NEVER, Payload, Place, SharedMemory, Sockets, Up, VARIABLE, receive,
 };
 use ringspin_simulated_threads::coordination::{self, Next, Rest};
 use std::borrow::Cow;
@@ -112,7 +112,7 @@ extern "C" fn coordinate(rest: Rest) -> Next {
     let is_watched = has_output || used_sockets;
     let (has_turns, says_nothing, is_alone) = bus::with(|bus| {
         let is_alone = deadline < bus.until && bus.passed < PASSED_MAX;
-        (!bus.next_turns.is_empty(), bus.outbox.is_empty(), is_alone && bus.rests.is_empty())
+        (!bus.next_turns.is_empty(), bus.outbox.is_empty(), is_alone)
     });
     if is_alone && says_nothing && !has_turns && !is_watched {
         bus::with(|bus| bus.passed += 1);
@@ -122,12 +122,12 @@ extern "C" fn coordinate(rest: Rest) -> Next {
     let waits_for = Some(deadline).filter(|deadline| *deadline != NEVER);
     let sockets = Sockets { has_any: has_sockets, were_used: used_sockets };
     let end = Up::Rest { now, deadline: waits_for, switches, digest, has_output, sockets };
-    if has_turns && says_nothing && !is_watched {
-        bus::with(|bus| bus.rests.push(end));
-    } else {
-        say(&end);
-        // Output and the use of sockets are for the turn in which they happened.
-        let frames = if has_turns && !is_watched { Vec::new() } else { hear() };
+    bus::with(|bus| bus.end_turn(&end));
+    // Output and the use of sockets are for the turn in which they happened.
+    let continues = has_turns && !is_watched;
+    if !(continues && bus::with(Bus::keep)) {
+        send();
+        let frames = if continues { Vec::new() } else { hear() };
         bus::with(|bus| bus.next_turns.extend(frames));
     }
     bus::with(|bus| {
@@ -187,21 +187,12 @@ fn hear() -> Vec<Down> {
     frames
 }
 
-/// Sends the frames that were not sent, and this one.
-fn say(last: &Up) {
-    use std::mem::take;
-    let (mut turn, rests, said, measured) = bus::with(|bus| {
-        let said = take(&mut bus.outbox);
-        (Turn::default(), take(&mut bus.rests), said, take(&mut bus.measured))
-    });
-    rests.iter().for_each(|rest| turn.push(rest));
-    turn.append(said);
-    for (callback, nanos) in measured {
-        turn.push(&Up::Computed { callback, nanos });
-    }
-    turn.push(last);
+/// Sends the frames that were not sent.
+fn send() {
+    let mut turn = bus::with(|bus| std::mem::take(&mut bus.outbox));
     // If the coordinator has ended, the next read tells.
     let _ = SOCKET.get().map(|socket| turn.send(socket));
+    bus::with(|bus| bus.memory.as_mut().map(SharedMemory::forget));
 }
 
 /// Whether a pipe or socket has something that was not read.
@@ -218,6 +209,7 @@ extern "C" fn end() {
     let place = std::env::var(VARIABLE).ok().and_then(|text| Place::parse(&text));
     let owner = place.and_then(|place| place.owner).map(|owner| owner.to_string());
     if own.to_str() == owner.as_deref() {
-        say(&Up::End { now: bus::now() });
+        bus::with(|bus| bus.end_turn(&Up::End { now: bus::now() }));
+        send();
     }
 }

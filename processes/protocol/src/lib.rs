@@ -3,8 +3,8 @@
 //! Each process has a Unix socket to the coordinator. The two take turns: while a process runs, the
 //! coordinator reads; once all threads of the process wait, it sends one *turn*, which ends with
 //! [`Up::Rest`], and reads until the coordinator sends one, which ends with [`Down::Go`]. The
-//! coordinator may send several turns at once; the process takes one after the other, and sends the
-//! ends of those in which it had nothing to say with a later one. On the socket, frames that are
+//! coordinator may send several turns at once; the process takes one after the other, and sends
+//! its frames of all of them with the last one. On the socket, frames that are
 //! sent at once follow their length in bytes (`u64`, little-endian), in the format of `postcard`.
 //! Frames have no version: both ends are built from one source, which a [`Place`] tells.
 
@@ -410,9 +410,9 @@ impl Turn {
         self.0 = postcard::to_extend(frame, bytes).expect("frames have no maps of unknown size");
     }
 
-    /// Adds the frames of another one.
-    pub fn append(&mut self, other: Self) {
-        self.0.extend_from_slice(&other.0[LENGTH_BYTES..]);
+    /// The bytes of its frames.
+    fn frames(&self) -> &[u8] {
+        &self.0[LENGTH_BYTES..]
     }
 
     /// Writes it, and empties it.
@@ -466,15 +466,22 @@ pub fn receive<T: DeserializeOwned>(mut stream: impl Read) -> Result<Vec<T>, Rea
         let begin = at + LENGTH_BYTES;
         at = begin + length as usize;
         read_up_to(at, &mut bytes, &mut stream)?;
-        let mut rest = &bytes[begin..at];
-        while !rest.is_empty() {
-            let (frame, next) = postcard::take_from_bytes(rest)
-                .map_err(|error| ReadError::Rubbish(format!("frame {}: {error}", frames.len())))?;
-            frames.push(frame);
-            rest = next;
-        }
+        read_frames(&bytes[begin..at], &mut frames)?;
     }
     Ok(frames)
+}
+
+fn read_frames<T: DeserializeOwned>(
+    mut bytes: &[u8],
+    frames: &mut Vec<T>,
+) -> Result<(), ReadError> {
+    while !bytes.is_empty() {
+        let (frame, next) = postcard::take_from_bytes(bytes)
+            .map_err(|error| ReadError::Rubbish(format!("frame {}: {error}", frames.len())))?;
+        frames.push(frame);
+        bytes = next;
+    }
+    Ok(())
 }
 
 /// Reads until there are so many bytes.

@@ -7,10 +7,12 @@
 //! frames. Receivers read the bytes when the frame arrives; the coordinator gives the memory back
 //! once it has dropped its last copy of the frame.
 
+use crate::{LENGTH_BYTES, ReadError, Turn, read_frames};
 use nix::fcntl::{FallocateFlags, fallocate};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
 use nix::unistd::{Whence, lseek};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fs::File;
@@ -26,8 +28,14 @@ pub const SHARED_FROM: usize = 1 << 16;
 /// take memory.
 const PART: u64 = 1 << 40;
 
+/// The size of the begin of a part, which has turns that were not sent.
+const UNSENT: u64 = 1 << 20;
+
 /// Where contents begin: at the begin of a page, of any size that Linux has.
 const PAGE: u64 = 1 << 16;
+
+/// Follows the last turn.
+const NO_LENGTH: [u8; LENGTH_BYTES] = [0; LENGTH_BYTES];
 
 /// The longest contents that are accepted, in bytes.
 const LENGTH_MAX: u64 = 4 << 30;
@@ -108,6 +116,8 @@ pub struct SharedMemory {
     /// The part of the process, and the bytes of it that were used.
     part: u64,
     used: u64,
+    /// The bytes of frames in the turns that were not sent, and those that they take there.
+    unsent: (usize, u64),
 }
 
 impl SharedMemory {
@@ -134,14 +144,15 @@ impl SharedMemory {
     pub fn of_process(&self, process: u32) -> Self {
         let part = u64::from(process) * PART;
         let seek = |from: u64, to| lseek(&*self.file, from as i64, to).map(|at| at as u64);
-        let mut end = part;
+        let mut end = part + UNSENT;
         while let Ok(data) = seek(end, Whence::SeekData)
             && data < part + PART
             && let Ok(hole) = seek(data, Whence::SeekHole)
         {
             end = hole;
         }
-        Self { part, used: (end - part).next_multiple_of(PAGE), ..self.clone() }
+        let used = (end - part).next_multiple_of(PAGE);
+        Self { file: self.file.clone(), part, used, unsent: (0, 0) }
     }
 
     /// The contents, in the memory if they are large and there is room.
@@ -153,8 +164,60 @@ impl SharedMemory {
         }
         // The bytes at the begin were read long ago.
         self.used = (self.used + length).next_multiple_of(PAGE);
-        self.used %= PART - LENGTH_MAX;
+        if self.used > PART - LENGTH_MAX {
+            self.used = UNSENT;
+        }
         Payload::Shared { at, length, lease: Lease::default() }
+    }
+
+    /// Keeps the new frames of turns that are sent with later ones: the coordinator finds them if
+    /// the process is killed before. False if there is no room.
+    pub fn keep(&mut self, turns: &Turn) -> bool {
+        let (count, at) = self.unsent;
+        let new = &turns.frames()[count..];
+        let length = (new.len() as u64).to_le_bytes();
+        let entry = [&length[..], new, &NO_LENGTH].concat();
+        let end = at + (entry.len() - NO_LENGTH.len()) as u64;
+        let has_room = end < UNSENT && self.file.write_all_at(&entry, self.part + at).is_ok();
+        if has_room {
+            self.unsent = (turns.frames().len(), end);
+        }
+        has_room
+    }
+
+    /// The turns were sent.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn forget(&mut self) -> io::Result<()> {
+        if std::mem::take(&mut self.unsent) == (0, 0) {
+            return Ok(());
+        }
+        self.file.write_all_at(&NO_LENGTH, self.part)
+    }
+
+    /// The frames that a process has kept, and did not send.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub fn kept<T: DeserializeOwned>(&self, process: u32) -> Result<Vec<T>, ReadError> {
+        let mut bytes = vec![0; UNSENT as usize];
+        let count = self.file.read_at(&mut bytes, u64::from(process) * PART)?;
+        bytes.truncate(count);
+        let end = bytes.len() + NO_LENGTH.len();
+        bytes.resize(end, 0);
+        let (mut frames, mut at) = (Vec::new(), 0);
+        loop {
+            let begin = at + NO_LENGTH.len();
+            let length = u64::from_le_bytes(std::array::from_fn(|n| bytes[at + n])) as usize;
+            if length == 0 {
+                return Ok(frames);
+            }
+            at = begin.saturating_add(length);
+            let turn = bytes.get(begin..at).filter(|_| at + NO_LENGTH.len() <= end);
+            let turn = turn.ok_or_else(|| ReadError::Rubbish(format!("{length} bytes")))?;
+            read_frames(turn, &mut frames)?;
+        }
     }
 
     /// Whether these contents can be of this process: their place is in its part, up to where
@@ -194,13 +257,14 @@ impl SharedMemory {
 impl From<File> for SharedMemory {
     /// The memory of a run that is in this file.
     fn from(file: File) -> Self {
-        Self { file: Arc::new(file), part: 0, used: 0 }
+        Self { file: Arc::new(file), part: 0, used: UNSENT, unsent: (0, 0) }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Gid, Sample, Up};
     use std::os::unix::fs::MetadataExt;
 
     #[test]
@@ -234,6 +298,33 @@ mod tests {
     }
 
     #[test]
+    fn turns_that_were_not_sent_are_found() {
+        let memory = SharedMemory::create().unwrap().unwrap();
+        let kept = || memory.kept::<Up>(3).unwrap();
+        assert_eq!(kept(), []);
+        let (mut process, mut turn) = (memory.of_process(3), Turn::default());
+        let frames = [Up::End { now: 1 }, Up::End { now: 2 }, Up::End { now: 3 }];
+        for count in 1..=3 {
+            turn.push(&frames[count - 1]);
+            assert!(process.keep(&turn));
+            assert_eq!(kept(), frames[..count]);
+        }
+        turn.send(io::sink()).unwrap();
+        process.forget().unwrap();
+        assert_eq!(kept(), []);
+        turn.push(&frames[2]);
+        assert!(process.keep(&turn));
+        assert_eq!(kept(), frames[2..]);
+        let payload = Payload::Bytes(vec![7; UNSENT as usize]);
+        let (from, number, sent) = (Gid::default(), 1, 0);
+        turn.push(&Up::Publish(Sample { from, number, sent, payload }));
+        assert!(!process.keep(&turn));
+        assert_eq!(kept(), frames[2..]);
+        memory.file.write_all_at(&[255; 99], 3 * PART).unwrap();
+        assert!(matches!(memory.kept::<Up>(3), Err(ReadError::Rubbish(_))));
+    }
+
+    #[test]
     fn places_that_no_process_has_written_are_found() {
         let memory = SharedMemory::create().unwrap().unwrap();
         let payload = |at, length| Payload::Shared { at, length, lease: Lease::default() };
@@ -241,7 +332,7 @@ mod tests {
         memory.of_process(1).put(&vec![1; SHARED_FROM]);
         assert!(memory.has(&payload(PART - 9, 9), 0) && !memory.has(&payload(PART - 9, 10), 0));
         assert!(memory.has(&payload(PART, 9), 1) && !memory.has(&payload(PART, 9), 0));
-        assert!(!memory.has(&payload(PART + 1, SHARED_FROM as u64), 1));
+        assert!(!memory.has(&payload(PART + UNSENT + 1, SHARED_FROM as u64), 1));
         assert!(!memory.has(&payload(0, LENGTH_MAX + 1), 0));
         assert!(!memory.has(&payload(u64::MAX, 9), u32::MAX));
     }

@@ -76,7 +76,7 @@ impl Coordinator<'_, '_> {
 
     /// The process has computed: it gets a core if that took long, or is on that of the others.
     pub(super) fn note_speed(&mut self, number: u32) {
-        if !self.runs_ahead || !self.process(number).notes_speed() {
+        if !self.process(number).notes_speed() || !self.runs_ahead {
             return;
         }
         let process = &self.processes[&number];

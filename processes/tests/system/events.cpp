@@ -1,12 +1,13 @@
 // A program on rcl with the types of C++ and an executor of events: callbacks of the middleware put work into a queue, from
 // which a pool of threads takes it. `events ping COUNT [UNDER_WAY [BYTES]]` sends so many texts and gets their echoes, with one
-// or more under way, of so many bytes more; `events pong` sends each text back.
+// or more under way, of so many bytes more; `events pong [COUNT]` sends each text back, and dies at this one.
 #include <rcl/rcl.h>
 #include <rcutils/error_handling.h>
 #include <rosidl_typesupport_cpp/message_type_support.hpp>
 #include <std_msgs/msg/string.hpp>
 
 #include <condition_variable>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -106,7 +107,10 @@ int main(int argc, char ** argv)
         rcutils_reset_error();
         return;
       }
-      if (!is_ping) {return send(message.data);}
+      if (!is_ping) {
+        if (++n == count) {std::raise(SIGKILL);}
+        return send(message.data);
+      }
       if (message.data != text_of(n, bytes)) {
         std::fprintf(stderr, "%s came for %ld\n", message.data.c_str(), n);
         std::exit(4);

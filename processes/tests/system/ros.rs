@@ -163,6 +163,19 @@ fn cpp_programs_with_threads_and_event_callbacks_have_one_result() {
     let (code, out, error) = run(&args);
     assert_eq!(code, 0, "{out}{error}");
     assert_eq!(out.matches("2000 echoes").count(), 5, "{out}{error}");
+
+    // The messages of a burst that were handled before the end are heard all the same.
+    let [ping, pong] = [&["ping", "2000", "100"][..], &["pong", "777"]];
+    let logs = [&[][..], &["--schedule="]].map(|order| {
+        let log = folder.path().join("log").display().to_string();
+        let args = [&["run", "--for", "1 s", "--log", &log], order, &["--", &program], ping];
+        let (code, _, error) = run(&[&args.concat()[..], &["--", &program], pong].concat());
+        assert_eq!(code, 1, "{error}");
+        std::fs::read_to_string(log).unwrap()
+    });
+    let difference = logs[0].lines().zip(logs[1].lines()).find(|(one, other)| one != other);
+    assert_eq!((difference, logs[0].len()), (None, logs[1].len()));
+    assert_eq!(logs[0].matches(" publishes /pong ").count(), 776, "{}", logs[0]);
 }
 
 /// A native graph, an application of r2r with this crate in the place of r2r, which has its own

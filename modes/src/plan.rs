@@ -48,10 +48,17 @@ pub(crate) fn place(
         None => Mapping::round_robin(&names, &machine.allowed),
     };
     let mut plan = given.resolve(&names, &machine.cores())?;
-    if plan.is_empty() {
-        // For the nodes that are created later.
-        let core = machine.allowed.first().copied().unwrap_or_default();
-        plan.push(CorePlan { core, priority: None, wait: None, loops: Vec::new() });
+    // For the nodes that are created later.
+    let first = machine.allowed.first().copied().unwrap_or_default();
+    let later = match mapping {
+        Some(_) if !plan.is_empty() => Vec::new(),
+        Some(_) => vec![first],
+        None => machine.allowed.clone(),
+    };
+    for core in later {
+        if plan.iter().all(|of| of.core != core) {
+            plan.push(CorePlan { core, priority: None, wait: None, loops: Vec::new() });
+        }
     }
     let placement = match mapping {
         Some(_) => Placement::new(&given, &plan),

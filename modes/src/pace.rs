@@ -74,7 +74,12 @@ impl Pace {
     /// [read](Self::read) the clock.
     #[inline]
     pub(crate) fn is_ahead(&mut self, deadline: Time) -> bool {
-        deadline == Time::MAX || self.is_ahead_at(deadline, ticks())
+        (deadline == Time::MAX && self.rate > 0.0) || self.is_ahead_at(deadline, ticks())
+    }
+
+    /// The ticks in this time, or fewer; `None` until the rate is known.
+    pub(crate) fn ticks_in(&self, duration: Duration) -> Option<u64> {
+        (self.rate > 0.0).then(|| (duration.as_nanos() as f64 * self.rate) as u64)
     }
 
     #[inline]

@@ -79,7 +79,7 @@ impl Pace {
 
     /// The ticks in this time, or fewer; `None` until the rate is known.
     pub(crate) fn ticks_in(&self, duration: Duration) -> Option<u64> {
-        (self.rate > 0.0).then(|| (duration.as_nanos() as f64 * self.rate) as u64)
+        (self.rate > 0.0).then_some((duration.as_nanos() as f64 * self.rate) as u64)
     }
 
     #[inline]

@@ -32,11 +32,15 @@ impl Coordinator<'_, '_> {
         let are_ahead = self.processes.values().filter(|process| process.is_ahead()).count();
         let mut free = (self.options.cores - 1).saturating_sub(are_ahead);
         let end = self.system.end_after.map_or(NEVER, |duration| duration.0);
+        let alive = self.processes.values().filter(|process| process.is_alive()).count();
         let mut others = None;
         let (mut seen, mut chosen) = (BTreeSet::from([first]), Vec::new());
         for (time, number, event) in self.queue.upcoming() {
             let is_later = time > self.now;
-            if free == 0 || time >= end || (is_later && !self.lookahead.is_any()) {
+            if free == 0 || seen.len() >= alive || time >= end {
+                break;
+            }
+            if is_later && !self.lookahead.is_any() {
                 break;
             }
             let (true, Some(process)) = (seen.insert(number), self.processes.get(&number)) else {

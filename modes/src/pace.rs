@@ -247,9 +247,12 @@ mod tests {
     }
 
     #[test]
-    fn without_a_deadline_the_clock_is_never_read() {
+    fn without_a_deadline_the_clock_is_read_until_the_rate_is_known() {
         let mut machine = Machine { now: 1 << 40, ticks_per_us: 0, readings: 0 };
-        let mut pace = pace(&mut machine, [13, 13]);
-        assert!((0..10_000).all(|_| pace.is_ahead(Time::MAX)));
+        let mut unknown = pace(&mut machine, [13, 13]);
+        assert!(!unknown.is_ahead(Time::MAX) && unknown.ticks_in(MEASURED).is_none());
+        let mut known = Pace { rate: 2.0, ..unknown };
+        assert_eq!(known.ticks_in(MEASURED), Some(200_000));
+        assert!((0..10_000).all(|_| known.is_ahead(Time::MAX)));
     }
 }

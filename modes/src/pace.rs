@@ -74,12 +74,7 @@ impl Pace {
     /// [read](Self::read) the clock.
     #[inline]
     pub(crate) fn is_ahead(&mut self, deadline: Time) -> bool {
-        (deadline == Time::MAX && self.rate > 0.0) || self.is_ahead_at(deadline, ticks())
-    }
-
-    /// The ticks in this time, or fewer; `None` until the rate is known.
-    pub(crate) fn ticks_in(&self, duration: Duration) -> Option<u64> {
-        (self.rate > 0.0).then_some((duration.as_nanos() as f64 * self.rate) as u64)
+        deadline == Time::MAX || self.is_ahead_at(deadline, ticks())
     }
 
     #[inline]
@@ -247,12 +242,9 @@ mod tests {
     }
 
     #[test]
-    fn without_a_deadline_the_clock_is_read_until_the_rate_is_known() {
+    fn without_a_deadline_the_clock_is_never_read() {
         let mut machine = Machine { now: 1 << 40, ticks_per_us: 0, readings: 0 };
-        let mut unknown = pace(&mut machine, [13, 13]);
-        assert!(!unknown.is_ahead(Time::MAX) && unknown.ticks_in(MEASURED).is_none());
-        let mut known = Pace { rate: 2.0, ..unknown };
-        assert_eq!(known.ticks_in(MEASURED), Some(200_000));
-        assert!((0..10_000).all(|_| known.is_ahead(Time::MAX)));
+        let mut pace = pace(&mut machine, [13, 13]);
+        assert!((0..10_000).all(|_| pace.is_ahead(Time::MAX)));
     }
 }

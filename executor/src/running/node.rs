@@ -232,8 +232,7 @@ impl<S: Send + 'static> Node<S> {
     /// Gives this group's event loop a priority over the other loops of its worker; the default is
     /// zero, higher goes first.
     ///
-    /// Loops of equal priority take turns of four events, or live of a millisecond if that is
-    /// over earlier. While loops of lower priority are ready,
+    /// Loops of equal priority take turns of four events. While loops of lower priority are ready,
     /// every 17th event is theirs, in turns, so that they do not starve; but not directly before an
     /// event of a higher priority than the last one. So a timer that is due waits for at most one
     /// callback of a lower priority. In deterministic mode priorities have no effect: events are

@@ -8,8 +8,8 @@
 //! events of others, for which one exchange is not enough, and a change of a priority would leave
 //! the waiting events behind.
 
+use ringspin_ringbuf::ReadySet;
 use ringspin_ringbuf::ready_set::Members;
-use ringspin_ringbuf::{ReadySet, ticks};
 use std::cmp::Reverse;
 
 /// Limit of the events in a row from loops of the highest priority while others are ready. Then one
@@ -18,8 +18,7 @@ use std::cmp::Reverse;
 const STREAK_MAX: u32 = 16;
 
 /// Limit of the events in a row from one loop before the next one of its priority. More than one,
-/// so that a node handles inputs together that arrive together. A turn with slow callbacks ends
-/// earlier; see [`Picker::limit_turns`].
+/// so that a node handles inputs together that arrive together.
 const TURN_MAX: u32 = 4;
 
 /// Picks among the rings of one worker.
@@ -38,8 +37,6 @@ pub struct Picker {
     relief: usize,
     /// The priority of the last pick; the highest one at first.
     last: u8,
-    /// After so many ticks of the processor a turn ends with the event that is handled.
-    turn_ticks: u64,
 }
 
 /// The rings of one priority. Alone on a cache line, because each pick writes to it.
@@ -50,8 +47,6 @@ struct Class {
     cursor: usize,
     /// The number of events that the ring at the cursor has had in its turn.
     turn: u32,
-    /// When the turn began, in ticks of the processor.
-    began: u64,
     priority: u8,
     members: Members,
     /// The rings of all lower priorities.
@@ -59,22 +54,10 @@ struct Class {
 }
 
 impl Class {
-    /// Ends a turn that has lasted for so many ticks.
-    #[inline]
-    fn end_turn(&mut self, now: u64, turn_ticks: u64) {
-        if self.turn > 0 && now.wrapping_sub(self.began) >= turn_ticks {
-            self.cursor += 1;
-            self.turn = 0;
-        }
-    }
-
     /// Moves the round to ring `index`, or counts a further event of its turn.
     #[inline]
-    fn serve(&mut self, index: usize, now: u64) {
+    fn serve(&mut self, index: usize) {
         self.turn = if index == self.cursor { self.turn + 1 } else { 1 };
-        if self.turn == 1 {
-            self.began = now;
-        }
         self.cursor = index;
         if self.turn == TURN_MAX {
             self.cursor = index + 1;
@@ -86,8 +69,7 @@ impl Class {
 impl Picker {
     /// Creates a picker for rings `0..` with these priorities.
     pub fn new(priorities: &[u8]) -> Self {
-        let (streak, relief, last, turn_ticks) = (0, 0, u8::MAX, u64::MAX);
-        let mut picker = Self { classes: Vec::new(), streak, relief, last, turn_ticks };
+        let mut picker = Self { classes: Vec::new(), streak: 0, relief: 0, last: u8::MAX };
         priorities.iter().enumerate().for_each(|(ring, priority)| picker.add(ring, *priority));
         picker
     }
@@ -102,8 +84,7 @@ impl Picker {
                 class.members.iter().for_each(|ring| lower.insert(ring));
             }
             let members = Members::default();
-            let (cursor, turn, began) = (0, 0, 0);
-            self.classes.insert(at, Class { cursor, turn, began, priority, members, lower });
+            self.classes.insert(at, Class { cursor: 0, turn: 0, priority, members, lower });
             at
         });
         self.classes[at].members.insert(index);
@@ -119,28 +100,13 @@ impl Picker {
         self.classes.retain(|class| !class.members.is_empty());
     }
 
-    /// Lets a turn end with the event that is handled after so many [`ticks`]. Without this only
-    /// the number of events limits it, so that simulated workers do the same on every machine.
-    pub fn limit_turns(&mut self, turn_ticks: u64) {
-        self.turn_ticks = turn_ticks;
-    }
-
     /// The next ring to serve, if any is ready. Constant time, plus the number of priorities if
     /// there are several.
     #[inline(always)]
     pub fn pick(&mut self, set: &ReadySet) -> Option<usize> {
-        self.pick_at(set, if self.turn_ticks == u64::MAX { 0 } else { ticks() })
-    }
-
-    #[inline(always)]
-    fn pick_at(&mut self, set: &ReadySet, now: u64) -> Option<usize> {
-        let turn_ticks = self.turn_ticks;
         let picked = match &mut self.classes[..] {
-            [class] => {
-                class.end_turn(now, turn_ticks);
-                set.next(class.cursor).inspect(|&index| class.serve(index, now))
-            }
-            _ => self.pick_by_priority(set, now),
+            [class] => set.next(class.cursor).inspect(|&index| class.serve(index)),
+            _ => self.pick_by_priority(set),
         };
         if picked.is_none() {
             self.start_anew();
@@ -157,12 +123,8 @@ impl Picker {
         (self.streak, self.relief, self.last) = (0, 0, u8::MAX);
     }
 
-    fn pick_by_priority(&mut self, set: &ReadySet, now: u64) -> Option<usize> {
-        let turn_ticks = self.turn_ticks;
-        let next = |class: &mut Class| {
-            class.end_turn(now, turn_ticks);
-            set.next_in(class.cursor, &class.members)
-        };
+    fn pick_by_priority(&mut self, set: &ReadySet) -> Option<usize> {
+        let next = |class: &mut Class| set.next_in(class.cursor, &class.members);
         let first = self.classes.iter_mut().find_map(|class| Some((next(class)?, class)));
         let Some((index, class)) = first else {
             return set.next(0); // a ring that was not added yet
@@ -180,7 +142,7 @@ impl Picker {
             }
         }
         // Go round within the class, from where the last round stopped.
-        class.serve(index, now);
+        class.serve(index);
         Some(index)
     }
 }
@@ -313,54 +275,6 @@ mod tests {
         (0..5).for_each(|index| set.mark(index));
         let expected = picks(&sorted, &[0, 1, 2, 3, 4], 500);
         assert!(expected.into_iter().all(|index| added.pick(&set) == Some(index)));
-    }
-
-    /// Loops of one priority with callbacks of these durations, all always ready. Returns the
-    /// longest time, and number of events, that others had between two turns of each loop.
-    fn longest_wait(durations: &[u64], turn_ticks: u64) -> Vec<(u64, u32)> {
-        let set = ReadySet::new(durations.len());
-        (0..durations.len()).for_each(|index| set.mark(index));
-        let mut picker = Picker::new(&vec![0; durations.len()]);
-        picker.limit_turns(turn_ticks);
-        let (mut waited, mut longest) =
-            (vec![(0, 0); durations.len()], vec![(0, 0); durations.len()]);
-        let mut now = u64::MAX / 2;
-        for _ in 0..500 {
-            let picked = picker.pick_at(&set, now).unwrap();
-            now += durations[picked];
-            for (index, (time, events)) in waited.iter_mut().enumerate() {
-                let of: &mut (u64, u32) = &mut longest[index];
-                *of = (of.0.max(*time), of.1.max(*events));
-                let is_other = index != picked;
-                (*time, *events) =
-                    if is_other { (*time + durations[picked], *events + 1) } else { (0, 0) };
-            }
-        }
-        longest
-    }
-
-    #[test]
-    fn a_turn_ends_after_a_time_or_four_events() {
-        assert_eq!(longest_wait(&[10, 1000], 100), [(1000, 1), (40, 4)]);
-        assert_eq!(longest_wait(&[10, 40], 100), [(120, 3), (40, 4)]);
-        assert_eq!(longest_wait(&[10, 1000], u64::MAX), [(4000, 4), (40, 4)]);
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn a_loop_waits_for_one_turn_of_each_other_one(
-            durations in proptest::collection::vec(1..300_u64, 1..8),
-        ) {
-            const TURN: u64 = 100;
-            for (index, (time, events)) in longest_wait(&durations, TURN).into_iter().enumerate() {
-                let others = || (0..durations.len()).filter(|other| *other != index);
-                // A turn that has lasted for less time has another event, up to four.
-                let turn = |other: usize| durations[other] * TURN.div_ceil(durations[other]).min(4);
-                let count = |other: usize| TURN.div_ceil(durations[other]).min(4) as u32;
-                assert_eq!(time, others().map(turn).sum::<u64>());
-                assert_eq!(events, others().map(count).sum::<u32>());
-            }
-        }
     }
 
     #[test]

@@ -26,10 +26,6 @@ use std::time::Duration;
 /// nanosecond a sleep overshoots by about 8 microseconds on a quiet machine.
 const SPIN_TAIL: Duration = Duration::from_micros(10);
 
-/// After this time the turn of a loop ends with the callback that runs. A few short callbacks fit
-/// in, and a loop with long ones makes way after each.
-const TURN: Duration = Duration::from_millis(1);
-
 /// How long a worker sleeps that waits for a clock which stands still: until it is woken.
 const FOREVER: Duration = Duration::from_secs(1 << 30);
 
@@ -39,8 +35,6 @@ pub(crate) struct LiveScheduler {
     /// runs on the thread that spins.
     cores: Option<Vec<CorePlan>>,
     clock: Arc<RosClock>,
-    /// Of the only worker, when the thread that spins runs it.
-    pace: Pace,
     is_started: bool,
 }
 
@@ -50,23 +44,22 @@ impl LiveScheduler {
         cores: Option<Vec<CorePlan>>,
         clock: Arc<RosClock>,
     ) -> Self {
-        let pace = Pace::new(clock.real());
-        Self { workers, cores, clock, pace, is_started: false }
+        Self { workers, cores, clock, is_started: false }
     }
 
     /// Calls `run` with the worker of the thread that spins.
     fn with_worker<R: Default>(
         &mut self,
         spin: Spin<'_>,
-        run: impl FnOnce(&mut Worker, &RosClock, &mut Pace) -> R,
+        run: impl FnOnce(&mut Worker, &RosClock) -> R,
     ) -> Result<R> {
         if self.cores.is_some() {
             let text = "the multi-core mode has a thread per core; use `spin`, `spin_for` or \
                         `spin_until`";
             return Err(Error::new(ErrorKind::Unsupported, text));
         }
-        let (worker, clock, pace) = (&mut self.workers[0], &self.clock, &mut self.pace);
-        Ok(spin.monitor.contain(WORKER, || run(worker, clock, pace)).unwrap_or_default())
+        let (worker, clock) = (&mut self.workers[0], &self.clock);
+        Ok(spin.monitor.contain(WORKER, || run(worker, clock)).unwrap_or_default())
     }
 }
 
@@ -88,23 +81,21 @@ impl Scheduler for LiveScheduler {
 
     fn run(&mut self, spin: Spin<'_>, end: SpinEnd, _: Condition<'_>) -> Result<()> {
         let Self { workers, cores: Some(cores), clock, .. } = self else {
-            return self.with_worker(spin, |worker, clock, pace| {
-                run_worker((worker, pace), clock, spin, end);
-            });
+            return self.with_worker(spin, |worker, clock| run_worker(worker, clock, spin, end));
         };
         run_pinned(cores.iter().zip(workers), clock, spin, end)
     }
 
     fn run_one(&mut self, spin: Spin<'_>, end: SpinEnd) -> Result<bool> {
-        self.with_worker(spin, |worker, clock, pace| run_one((worker, pace), clock, spin.stop, end))
+        self.with_worker(spin, |worker, clock| run_one(worker, clock, spin.stop, end))
     }
 
     fn run_ready(&mut self, spin: Spin<'_>) -> Result<u64> {
-        self.with_worker(spin, |worker, clock, pace| run_ready((worker, pace), clock, spin.stop))
+        self.with_worker(spin, |worker, clock| run_ready(worker, clock, spin.stop))
     }
 
     fn run_all(&mut self, spin: Spin<'_>, end: SpinEnd) -> Result<u64> {
-        self.with_worker(spin, |worker, clock, pace| run_all((worker, pace), clock, spin.stop, end))
+        self.with_worker(spin, |worker, clock| run_all(worker, clock, spin.stop, end))
     }
 
     fn take_recorders(&mut self) -> Vec<Box<dyn Recorder>> {
@@ -115,17 +106,13 @@ impl Scheduler for LiveScheduler {
 /// Runs `worker` on this thread until it is stopped or the end is reached.
 ///
 /// After each callback it looks whether a timer or the end is due; see [`Pace`].
-fn run_worker(
-    (worker, pace): (&mut Worker, &mut Pace),
-    clock: &RosClock,
-    spin: Spin<'_>,
-    end: SpinEnd,
-) {
+fn run_worker(worker: &mut Worker, clock: &RosClock, spin: Spin<'_>, end: SpinEnd) {
     let Spin { stop, wait, .. } = spin;
     let mut thread = worker.enter();
     worker.ready_set().register_sleeper();
     thread::reduce_timer_slack();
     let mut waiter = wait.waiter();
+    let mut pace = Pace::new(clock.real());
     let mut was_followed = clock.is_followed();
     while !stop.is_stopped() {
         worker.pass(&mut thread);
@@ -134,7 +121,7 @@ fn run_worker(
         let is_followed = clock.is_followed();
         if is_followed || was_followed || !pace.is_ahead(due) {
             was_followed = is_followed;
-            let now = read(clock, worker, pace);
+            let now = read(clock, worker, &mut pace);
             if end.has_come(now, clock) {
                 return;
             }
@@ -145,7 +132,7 @@ fn run_worker(
         } else if !worker.has_ready() {
             worker.count_idle();
             if waiter.idle() == Idle::Park || worker.has_no_loop() {
-                let now = read(clock, worker, pace);
+                let now = read(clock, worker, &mut pace);
                 let due = next_due(worker, end.by(clock));
                 match time_to_sleep(clock, now, due) {
                     Some(left) => worker.sleep(&mut thread, left),
@@ -163,15 +150,15 @@ fn next_due(worker: &Worker, end: Time) -> Time {
 
 /// Reads the time, of which `worker` has to know if its source may be switched.
 fn read(clock: &RosClock, worker: &mut Worker, pace: &mut Pace) -> Time {
-    let is_followed = clock.is_followed();
-    if is_followed && pace.ticks_in(TURN).is_some() {
-        return worker.note_time(clock.now());
+    if clock.is_followed() {
+        return note_time(clock, worker);
     }
-    let now = pace.read(clock.real());
-    if let Some(ticks) = pace.ticks_in(TURN) {
-        worker.limit_turns(ticks);
-    }
-    worker.note_time(if is_followed { clock.now() } else { now })
+    worker.note_time(pace.read(clock.real()))
+}
+
+/// Reads the time without a pace, for callers that do so for each event.
+fn note_time(clock: &RosClock, worker: &mut Worker) -> Time {
+    worker.note_time(clock.now())
 }
 
 /// How long to sleep from `now` until something is `due`; `None` if it is so soon that spinning is
@@ -184,17 +171,12 @@ fn time_to_sleep(clock: &RosClock, now: Time, due: Time) -> Option<Duration> {
 }
 
 /// Dispatches one event, waiting for it until `end`; false if there was none.
-fn run_one(
-    (worker, pace): (&mut Worker, &mut Pace),
-    clock: &RosClock,
-    stop: &StopHandle,
-    end: SpinEnd,
-) -> bool {
+fn run_one(worker: &mut Worker, clock: &RosClock, stop: &StopHandle, end: SpinEnd) -> bool {
     let mut thread = worker.enter();
     worker.ready_set().register_sleeper();
     while !stop.is_stopped() {
         worker.pass(&mut thread);
-        let now = read(clock, worker, pace);
+        let now = note_time(clock, worker);
         while worker.expire_one(now) {}
         if worker.dispatch_next().is_some() {
             return true;
@@ -214,17 +196,12 @@ fn run_one(
 }
 
 /// Dispatches events until none is ready or `end` is due; returns their number.
-fn run_all(
-    (worker, pace): (&mut Worker, &mut Pace),
-    clock: &RosClock,
-    stop: &StopHandle,
-    end: SpinEnd,
-) -> u64 {
+fn run_all(worker: &mut Worker, clock: &RosClock, stop: &StopHandle, end: SpinEnd) -> u64 {
     let mut thread = worker.enter();
     let mut dispatched = 0;
     while !stop.is_stopped() {
         worker.pass(&mut thread);
-        let now = read(clock, worker, pace);
+        let now = note_time(clock, worker);
         while worker.expire_one(now) {}
         match worker.dispatch_next() {
             Some(_) => dispatched += 1,
@@ -239,10 +216,10 @@ fn run_all(
 }
 
 /// Dispatches the events that are ready now, expiries of timers among them; returns how many.
-fn run_ready((worker, pace): (&mut Worker, &mut Pace), clock: &RosClock, stop: &StopHandle) -> u64 {
+fn run_ready(worker: &mut Worker, clock: &RosClock, stop: &StopHandle) -> u64 {
     let mut thread = worker.enter();
     worker.pass(&mut thread);
-    let now = read(clock, worker, pace);
+    let now = note_time(clock, worker);
     while worker.expire_one(now) {}
     worker.dispatch_ready(&mut thread, || stop.is_stopped())
 }
@@ -263,7 +240,7 @@ fn run_pinned<'a>(
             let body = move || {
                 let pinned_run = || {
                     pin(plan).inspect_err(|_| spin.stop.stop())?;
-                    run_worker((worker, &mut Pace::new(clock.real())), clock, spin, end);
+                    run_worker(worker, clock, spin, end);
                     Ok(())
                 };
                 let name = format!("the worker of core {}", plan.core);

@@ -48,17 +48,16 @@ pub(crate) fn place(
         None => Mapping::round_robin(&names, &machine.allowed),
     };
     let mut plan = given.resolve(&names, &machine.cores())?;
-    // For the nodes that are created later.
-    let first = machine.allowed.first().copied().unwrap_or_default();
-    let later = match mapping {
-        Some(_) if !plan.is_empty() => Vec::new(),
-        Some(_) => vec![first],
-        None => machine.allowed.clone(),
-    };
-    for core in later {
-        if plan.iter().all(|of| of.core != core) {
-            plan.push(CorePlan { core, priority: None, wait: None, loops: Vec::new() });
-        }
+    // The others are for the nodes that are created later.
+    let unused = |core| CorePlan { core, priority: None, wait: None, loops: Vec::new() };
+    if mapping.is_none() {
+        let used: Vec<_> = plan.iter().map(|of| of.core).collect();
+        plan.extend(
+            machine.allowed.iter().filter(|core| !used.contains(core)).map(|of| unused(*of)),
+        );
+    }
+    if plan.is_empty() {
+        plan.push(unused(machine.allowed.first().copied().unwrap_or_default()));
     }
     let placement = match mapping {
         Some(_) => Placement::new(&given, &plan),

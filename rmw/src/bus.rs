@@ -122,7 +122,7 @@ pub(crate) struct Bus {
     last: u32,
     /// The frames for the coordinator.
     pub(crate) outbox: Turn,
-    /// The memory for large messages to other processes.
+    /// The memory that the processes of the run share.
     pub(crate) memory: Option<SharedMemory>,
     /// The time, while frames of the coordinator arrive: the world's is earlier still.
     arrival: Option<u64>,

@@ -7,10 +7,9 @@
 
 use crate::bus::{self, Bus};
 use ringspin_process_protocol::{
-    Down, NEVER, Payload, Place, SharedMemory, Sockets, Up, VARIABLE, receive,
+    Down, NEVER, Payload, Place, Sample, SharedMemory, Sockets, Up, VARIABLE, receive,
 };
 use ringspin_simulated_threads::coordination::{self, Next, Rest};
-use std::borrow::Cow;
 use std::fs::File;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::net::UnixStream;
@@ -21,9 +20,6 @@ static SOCKET: OnceLock<UnixStream> = OnceLock::new();
 
 /// The number of the process of the run that has started this program, if it is a child.
 static PARENT: OnceLock<u32> = OnceLock::new();
-
-/// The memory that the processes of the run share.
-static MEMORY: OnceLock<SharedMemory> = OnceLock::new();
 
 /// The number of the process of the run that has started this program, which is none itself.
 pub(crate) fn parent() -> Option<u32> {
@@ -72,9 +68,8 @@ extern "C" fn begin() {
     let file = (place.memory >= 0).then(|| unsafe { File::from_raw_fd(place.memory) });
     let memory = file.map(|file| SharedMemory::from(file).of_process(place.process));
     bus::with(|bus| {
-        (bus.process, bus.is_joined, bus.memory) = (place.process, true, memory.clone());
+        (bus.process, bus.is_joined, bus.memory) = (place.process, true, memory);
     });
-    let _ = memory.map(|memory| MEMORY.set(memory));
     let network = peer(&socket);
     let _ = SOCKET.set(socket);
     let at = coordination::Place { start: place.start, process: place.process, network };
@@ -162,11 +157,11 @@ fn receive_or_end() -> Vec<Down> {
 
 /// Reads contents that are in the memory, which the coordinator gives back after the turn.
 fn fetch(frame: &mut Down) {
-    if let (Down::Deliver { sample, .. }, Some(memory)) = (frame, MEMORY.get())
-        && let Payload::Shared { .. } = &sample.payload
-    {
-        let bytes = memory.get(&sample.payload).map(Cow::into_owned);
-        sample.payload = Payload::Bytes(bytes.unwrap_or_else(|_| coordination::finish()));
+    let Down::Deliver { sample: Sample { payload, .. }, .. } = frame else { return };
+    if let Payload::Shared { .. } = payload {
+        let read = |memory: &SharedMemory| Some(memory.get(payload).ok()?.into_owned());
+        let bytes = bus::with(|bus| bus.memory.as_ref().and_then(read));
+        *payload = Payload::Bytes(bytes.unwrap_or_else(|| coordination::finish()));
     }
 }
 

@@ -3,18 +3,18 @@
 //! Each process has a Unix socket to the coordinator. The two take turns: while a process runs, the
 //! coordinator reads; once all threads of the process wait, it sends one *turn*, which ends with
 //! [`Up::Rest`], and reads until the coordinator sends one, which ends with [`Down::Go`]. The
-//! coordinator may send several turns at once; the process takes one after the other, and sends
-//! its frames of all of them with the last one. On the socket, frames that are
-//! sent at once follow their length in bytes (`u64`, little-endian), in the format of `postcard`.
-//! Frames have no version: both ends are built from one source, which a [`Place`] tells.
+//! coordinator may send several turns at once; the process takes one after the other, and sends its
+//! frames of all of them with the last one. On the socket, frames that are sent at once follow
+//! their length in bytes (`u64`, little-endian), in the format of `postcard`. Frames have no
+//! version: both ends are built from one source, which a [`Place`] tells.
 
 #![forbid(unsafe_code)]
 
 mod durations;
-mod payload;
+mod memory;
 
 pub use durations::{Callback, CallbackDuration, Computing, DURATIONS, Durations};
-pub use payload::{Lease, Payload, SHARED_FROM, SharedMemory};
+pub use memory::{Lease, Payload, SHARED_FROM, SharedMemory};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ pub const NEVER: u64 = u64::MAX;
 /// A hash of the source of the frames, which a change of them changes (FNV-1a).
 const SOURCE: u32 = {
     let hash = hash_after(0x811c_9dc5, include_bytes!("lib.rs"));
-    hash_after(hash, include_bytes!("payload.rs"))
+    hash_after(hash, include_bytes!("memory.rs"))
 };
 
 const fn hash_after(mut hash: u32, bytes: &[u8]) -> u32 {

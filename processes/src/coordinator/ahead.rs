@@ -37,10 +37,8 @@ impl Coordinator<'_, '_> {
         let (mut seen, mut chosen) = (BTreeSet::from([first]), Vec::new());
         for (time, number, event) in self.queue.upcoming() {
             let is_later = time > self.now;
-            if free == 0 || seen.len() >= alive || time >= end {
-                break;
-            }
-            if is_later && !self.lookahead.is_any() {
+            let is_over = free == 0 || seen.len() >= alive || time >= end;
+            if is_over || (is_later && !self.lookahead.is_any()) {
                 break;
             }
             let (true, Some(process)) = (seen.insert(number), self.processes.get(&number)) else {

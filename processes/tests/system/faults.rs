@@ -283,6 +283,15 @@ fn words_in_the_name_of_another_process_end_the_process() {
     assert!(error.contains("bash was killed: it sent something in the name of"), "{error}");
 }
 
+#[test]
+fn contents_that_were_not_written_end_the_process() {
+    // A turn of eight bytes: a message with nine bytes of the shared memory, which has none.
+    let forged = r"printf '\10\0\0\0\0\0\0\0\3\0\1\2\0\1\0\11' >&700; sleep 9";
+    let (code, _, error) = run(&["run", "--", "bash", "-c", forged]);
+    assert_eq!(code, 1, "{error}");
+    assert!(error.contains("bash was killed: it sent contents that it has not"), "{error}");
+}
+
 /// Whether the process of this number has ended.
 fn has_ended(process: &str) -> bool {
     let state = std::fs::read_to_string(format!("/proc/{process}/stat"));

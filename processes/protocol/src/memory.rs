@@ -1,11 +1,16 @@
-//! The contents of messages: small ones are in the frames, large ones in memory that the processes
-//! of a run share.
+//! The memory that the processes of a run share: for large contents of messages, and for turns that
+//! a process did not send yet.
 //!
 //! The memory is one file, which the coordinator makes and every process inherits. Each process
-//! writes to a part of it that no other one writes to, from its begin on and never twice before the
-//! end of the part, so nothing there needs a lock. A frame with the place goes the way of all
-//! frames. Receivers read the bytes when the frame arrives; the coordinator gives the memory back
-//! once it has dropped its last copy of the frame.
+//! writes to a part of it that no other one writes to, so nothing there needs a lock.
+//!
+//! Contents follow each other up to the end of the part. A frame with their place goes the way of
+//! all frames. Receivers read the bytes when the frame arrives; the coordinator gives the memory
+//! back once it has dropped its last copy of the frame.
+//!
+//! The begin of a part has the turns that a process sends with a later one. The coordinator reads
+//! them there if the process is killed before: they have happened, however many turns it got at
+//! once.
 
 use crate::{LENGTH_BYTES, ReadError, Turn, read_frames};
 use nix::fcntl::{FallocateFlags, fallocate};
@@ -24,8 +29,7 @@ use std::sync::Arc;
 /// 212,992, and a reader and a writer of more than that wait for each other several times.
 pub const SHARED_FROM: usize = 1 << 16;
 
-/// The size of a process's part of the memory. Only the bytes that were written
-/// take memory.
+/// The size of a process's part of the memory. Only the bytes that were written take memory.
 const PART: u64 = 1 << 40;
 
 /// The size of the begin of a part, which has turns that were not sent.

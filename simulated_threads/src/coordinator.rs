@@ -16,7 +16,7 @@ pub struct Rest {
     pub switches: u64,
     /// A digest of which thread ran when.
     pub digest: u64,
-    /// Whether it has sockets of the loopback interface.
+    /// Whether it has sockets of the loopback interface or named pipes.
     pub has_sockets: bool,
     /// Whether one was used since the last rest.
     pub used_sockets: bool,

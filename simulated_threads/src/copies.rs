@@ -7,6 +7,7 @@
 
 use crate::coordinator::{self, Coordinator, Place};
 use crate::current::current;
+use crate::descriptors;
 use crate::wait::{NEVER, Wait, Woken};
 
 /// The number with which `syscall` answers with the [`Functions`]: "ring", and the version of
@@ -38,6 +39,7 @@ extern "C" fn join(coordinator: Coordinator, place: Place) -> bool {
 pub(crate) fn begin() {
     if let (Some((world, _)), Some(place)) = (current(), coordinator::place()) {
         world.begin_as(place.start, place.process);
+        descriptors::add_inherited();
     }
 }
 

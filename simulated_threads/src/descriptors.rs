@@ -1,8 +1,9 @@
 //! Descriptors that threads wait for, and timers that are descriptors.
 //!
-//! Pipes, sockets of the loopback interface, eventfds and timers that a world creates are *own*
-//! descriptors: the threads of the process are at their other ends, or another process that takes
-//! turns. A blocking call on one of them is a wait in the world. The functions that read and write
+//! Pipes, sockets of the loopback interface, named pipes, eventfds and timers that a world creates
+//! are *own* descriptors: the threads of the process are at their other ends, or another process
+//! that takes turns. A blocking call on one of them is a wait in the world. The functions that read
+//! and write
 //! look an own descriptor up without the lock of the world, because a signal handler may call them
 //! on a thread that holds it.
 
@@ -10,6 +11,8 @@ use crate::os;
 use crate::wait::{NEVER, Nanos};
 use libc::{c_int, c_long, pollfd, sockaddr_un, socklen_t};
 use std::collections::{BTreeMap, VecDeque};
+use std::os::unix::fs::FileTypeExt;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 /// A bit for each descriptor. Relaxed everywhere: the threads of a world take turns, which
@@ -20,8 +23,9 @@ static OWN: Bits = Bits::new();
 /// Sockets of the loopback interface, and those of them for IPv6.
 static SOCKETS: Bits = Bits::new();
 static V6: Bits = Bits::new();
+static NAMED_PIPES: Bits = Bits::new();
 
-/// Whether the process uses sockets of the loopback interface.
+/// Whether the process uses sockets of the loopback interface, or named pipes.
 #[derive(Clone, Copy)]
 enum Uses {
     None,
@@ -31,8 +35,8 @@ enum Uses {
 
 static USES: AtomicU8 = AtomicU8::new(Uses::None as u8);
 
-/// Whether a socket of the loopback interface was used since the last rest of the process, so that
-/// another process may be able to continue.
+/// Whether one of them was used since the last rest of the process, so that another process may be
+/// able to continue.
 static TOUCHED: AtomicBool = AtomicBool::new(false);
 
 impl Bits {
@@ -56,6 +60,16 @@ impl Bits {
 
     fn has(&self, descriptor: c_int) -> bool {
         self.of(descriptor).is_some_and(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0)
+    }
+
+    /// The descriptors with a bit.
+    fn all(&self) -> impl Iterator<Item = c_int> {
+        let words = self.0.iter().zip((0..).step_by(64));
+        let words = words.map(|(word, first)| (word.load(Ordering::Relaxed), first));
+        let bits = |(word, first): (u64, c_int)| {
+            (0..64).filter(move |bit| word >> bit & 1 != 0).map(move |bit| first + bit)
+        };
+        words.filter(|(word, _)| *word != 0).flat_map(bits)
     }
 }
 
@@ -89,15 +103,37 @@ pub(crate) fn family(descriptor: c_int) -> Option<Family> {
     SOCKETS.has(descriptor).then_some(family)
 }
 
-/// Something happened to a socket of the loopback interface, if the descriptor is one.
+/// A named pipe was opened.
+pub(crate) fn add_named_pipe(descriptor: c_int) {
+    add_own(descriptor);
+    NAMED_PIPES.set(descriptor, true);
+}
+
+/// Adds the named pipes that a shell has opened as the standard input or output of the process.
+pub(crate) fn add_inherited() {
+    for descriptor in 0..=2 {
+        let target = std::fs::read_link(format!("/proc/self/fd/{descriptor}"));
+        let is_named_pipe = |path: &PathBuf| {
+            path.metadata().is_ok_and(|metadata| metadata.file_type().is_fifo())
+                && path.is_absolute()
+        };
+        if target.is_ok_and(|path| is_named_pipe(&path)) {
+            add_named_pipe(descriptor);
+            may_use_sockets();
+        }
+    }
+}
+
+/// Something happened to a socket of the loopback interface or a named pipe, if the descriptor is
+/// one.
 pub(crate) fn touch(descriptor: c_int) {
-    if SOCKETS.has(descriptor) {
+    if SOCKETS.has(descriptor) || NAMED_PIPES.has(descriptor) {
         TOUCHED.store(true, Ordering::Relaxed);
     }
 }
 
-/// Whether the process may have sockets of the loopback interface: once the coordinator knows that
-/// it wants some, and has given it a turn.
+/// Whether the process may have sockets of the loopback interface and named pipes: once the
+/// coordinator knows that it wants some, and has given it a turn.
 pub(crate) fn may_use_sockets() -> bool {
     if USES.load(Ordering::Relaxed) == Uses::None as u8 {
         USES.store(Uses::Wanted as u8, Ordering::Relaxed);
@@ -110,7 +146,26 @@ pub(crate) fn may_use_sockets() -> bool {
 /// is told.
 pub(crate) fn sockets() -> (bool, bool) {
     let is_used = USES.load(Ordering::Relaxed) != Uses::None as u8;
-    (is_used, TOUCHED.swap(false, Ordering::Relaxed))
+    let was_written = are_pipes_changed();
+    (is_used, TOUCHED.swap(false, Ordering::Relaxed) || was_written)
+}
+
+/// Whether there is more or less in the named pipes than at the last call. The streams of C write
+/// and close by calls within libc, which do not come by here.
+fn are_pipes_changed() -> bool {
+    static LEVEL: AtomicU64 = AtomicU64::new(0);
+    let mut level = 0;
+    for descriptor in NAMED_PIPES.all() {
+        match os::unread(descriptor) {
+            Some(count) => level += count,
+            None => {
+                NAMED_PIPES.set(descriptor, false);
+                OWN.set(descriptor, false);
+                level += 1;
+            }
+        }
+    }
+    LEVEL.swap(level, Ordering::Relaxed) != level
 }
 
 /// The coordinator has given the process a turn, and knew whether it uses sockets.
@@ -278,6 +333,7 @@ impl Descriptors {
         if let Some(family) = family(descriptor) {
             add_socket(duplicate, family);
         }
+        NAMED_PIPES.set(duplicate, NAMED_PIPES.has(descriptor));
         if let Some(port) = self.peer(descriptor) {
             self.set_peer(duplicate, port);
         }
@@ -290,7 +346,9 @@ impl Descriptors {
     pub(crate) fn close(&mut self, descriptor: c_int) {
         self.keep_unsent(descriptor);
         touch(descriptor);
-        [&OWN, &SOCKETS, &V6].into_iter().for_each(|bits| bits.set(descriptor, false));
+        [&OWN, &SOCKETS, &V6, &NAMED_PIPES]
+            .into_iter()
+            .for_each(|bits| bits.set(descriptor, false));
         self.peers.remove(&descriptor);
         self.timers.iter_mut().for_each(|timer| timer.descriptors.retain(|own| *own != descriptor));
         self.timers.retain(|timer| !timer.descriptors.is_empty());

@@ -12,6 +12,7 @@ mod files;
 mod futex;
 mod locks;
 mod machine;
+mod named_pipes;
 mod pipes;
 mod signals;
 mod sockets;

@@ -111,7 +111,8 @@ fn describe(call: i64) -> String {
         ),
         libc::SYS_openat => (
             "`open`: a named pipe waits for its other end",
-            "named pipes are not under simulated control: use a socket of the loopback interface",
+            "it is under simulated control between processes of `ringspin run` only: use a pipe, \
+             or a socket of the loopback interface",
         ),
         libc::SYS_recvfrom
         | libc::SYS_recvmsg

@@ -82,6 +82,45 @@ fn a_line_without_an_end_is_printed_at_the_end_of_the_run() {
     assert_eq!((code, &*out), (0, "[2.500000000 s python3] 0 1 2 \n"), "{error}");
 }
 
+/// Between programs, shells and threads; an open waits for the other end, and takes no time.
+#[test]
+fn processes_talk_over_named_pipes() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/system/named_pipes.py");
+    let pipes = tempfile::tempdir().unwrap();
+    let pipes = pipes.path();
+    for name in ["request", "answer", "bulk", "early", "shell", "output", "stream"] {
+        nix::unistd::mkfifo(&pipes.join(name), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    }
+    let pipes = pipes.display();
+    let of = |role| format!("  - {{ name: {role}, command: python3 {script} {role} {pipes} }}\n");
+    let roles = ["bridge", "driver", "bulk", "early", "lines", "stream"].map(of).concat();
+    let shells = [
+        format!("  - {{ name: sends, command: [bash, -c, 'echo from bash > {pipes}/shell'] }}\n"),
+        format!("  - {{ name: cat, command: cat {pipes}/shell }}\n"),
+        format!("  - {{ name: prints, command: [bash, -c, 'exec seq 3 > {pipes}/output'] }}\n"),
+        format!("  - {{ name: reads, command: [bash, -c, 'exec cat < {pipes}/output'] }}\n"),
+    ];
+    let (_folder, path) = system(&format!("for: 2 s\nprocesses:\n{roles}{}", shells.concat()));
+    let (code, out, error) = run(&["verify", "--runs", "5", &path]);
+    assert_eq!(code, 0, "{error}");
+    let first = &out[..out.len() / 5];
+    assert_eq!(out, first.repeat(5));
+    for line in [
+        "bridge] opened 0.5\n",
+        "driver] MEASURE 0 0.51\n",
+        "driver] MEASURE 2 0.73\n",
+        "bridge] closed 0.83\n",
+        "bulk] 1000000 0.0\n",
+        "lines] line of C 0.2\n",
+        "lines] end 0.4\n",
+        "early] No such device or address\n",
+        "cat] from bash\n",
+        "reads] 3\n",
+    ] {
+        assert!(first.contains(line), "{line}: {first}");
+    }
+}
+
 /// Two processes that answer each other at once for ever.
 #[test]
 fn a_run_of_which_time_does_not_advance_ends() {

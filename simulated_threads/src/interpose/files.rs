@@ -4,9 +4,9 @@
 //! libc's own calls (`getaddrinfo`, `tzset`) do not come by here. Files without a size, such as
 //! those in `/proc`, have no content that could be read twice, and are not listed.
 
-use super::{errno, fail, interpose};
+use super::{errno, fail, interpose, named_pipes};
 use crate::world::World;
-use libc::{FILE, c_char, c_int, mode_t};
+use libc::{AT_FDCWD, FILE, c_char, c_int, mode_t};
 use std::fs::File;
 use std::mem::ManuallyDrop;
 use std::os::fd::FromRawFd;
@@ -37,34 +37,70 @@ fn opened_stream(world: &World, stream: *mut FILE) {
 
 interpose! {
     /// Opens a file. libc declares it with variable arguments: see `syscall`.
-    fn open(path: *const c_char, flags: c_int, mode: mode_t) -> c_int = after |world, _, result| {
+    fn open(path: *const c_char, flags: c_int, mode: mode_t) -> c_int = before |world, me| {
+        // SAFETY: the caller's promise.
+        let opened = unsafe { named_pipes::open((world, me), (AT_FDCWD, path, flags)) };
+        if let Some(result) = opened {
+            return result;
+        }
+    } after |world, _, result| {
         opened(world, result);
     }
 
     /// Opens a file, as `open` does.
-    fn open64(path: *const c_char, flags: c_int, mode: mode_t) -> c_int = after |world, _, result| {
+    fn open64(path: *const c_char, flags: c_int, mode: mode_t) -> c_int = before |world, me| {
+        // SAFETY: the caller's promise.
+        let opened = unsafe { named_pipes::open((world, me), (AT_FDCWD, path, flags)) };
+        if let Some(result) = opened {
+            return result;
+        }
+    } after |world, _, result| {
         opened(world, result);
     }
 
     /// Opens a file in a folder. libc declares it with variable arguments: see `syscall`.
     fn openat(folder: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int
-        = after |world, _, result| {
+        = before |world, me| {
+        // SAFETY: the caller's promise.
+        let opened = unsafe { named_pipes::open((world, me), (folder, path, flags)) };
+        if let Some(result) = opened {
+            return result;
+        }
+    } after |world, _, result| {
         opened(world, result);
     }
 
     /// Opens a file in a folder, as `openat` does.
     fn openat64(folder: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int
-        = after |world, _, result| {
+        = before |world, me| {
+        // SAFETY: the caller's promise.
+        let opened = unsafe { named_pipes::open((world, me), (folder, path, flags)) };
+        if let Some(result) = opened {
+            return result;
+        }
+    } after |world, _, result| {
         opened(world, result);
     }
 
     /// Opens a file as a stream.
-    fn fopen(path: *const c_char, mode: *const c_char) -> *mut FILE = after |world, _, result| {
+    fn fopen(path: *const c_char, mode: *const c_char) -> *mut FILE = before |world, me| {
+        // SAFETY: the caller's promise.
+        let opened = unsafe { named_pipes::open_stream((world, me), path, mode) };
+        if let Some(result) = opened {
+            return result;
+        }
+    } after |world, _, result| {
         opened_stream(world, result);
     }
 
     /// Opens a file as a stream, as `fopen` does.
-    fn fopen64(path: *const c_char, mode: *const c_char) -> *mut FILE = after |world, _, result| {
+    fn fopen64(path: *const c_char, mode: *const c_char) -> *mut FILE = before |world, me| {
+        // SAFETY: the caller's promise.
+        let opened = unsafe { named_pipes::open_stream((world, me), path, mode) };
+        if let Some(result) = opened {
+            return result;
+        }
+    } after |world, _, result| {
         opened_stream(world, result);
     }
 }

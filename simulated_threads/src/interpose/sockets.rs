@@ -134,10 +134,15 @@ unsafe fn write_address(family: Family, port: u16, to: *mut sockaddr, size: *mut
     }
 }
 
+/// Waits until the process may do something that others see. Programs of a run start at the same
+/// time, until all threads of each wait: so the first one waits for a turn.
+pub(super) fn wait_for_turn(world: &World, me: Slot) {
+    while coordinator::get().is_some() && !descriptors::may_use_sockets() {
+        world.wait(me, Wait::Process, NEVER);
+    }
+}
+
 /// Creates a socket for the loopback interface; `None` if it is for something else.
-///
-/// Programs of a run start at the same time, until all threads of each wait: so the first one waits
-/// for a turn.
 pub(super) fn create(
     (world, me): (&World, Slot),
     [domain, kind, protocol]: [c_int; 3],
@@ -151,9 +156,7 @@ pub(super) fn create(
         (libc::SOCK_STREAM, 0 | libc::IPPROTO_TCP) | (libc::SOCK_DGRAM, 0 | libc::IPPROTO_UDP) => {}
         _ => return None,
     }
-    while coordinator::get().is_some() && !descriptors::may_use_sockets() {
-        world.wait(me, Wait::Process, NEVER);
-    }
+    wait_for_turn(world, me);
     let socket = original!(socket: fn(c_int, c_int, c_int) -> c_int);
     // SAFETY: takes numbers.
     let descriptor = unsafe { socket(libc::AF_UNIX, kind, 0) };

@@ -130,8 +130,7 @@ pub(crate) struct Process {
     told_contents: Vec<Payload>,
     /// The file with the order of its threads; see [`ThreadOrder`].
     order: Option<ThreadOrder>,
-    /// Whether it has its turn ahead.
-    is_ahead: bool,
+    ahead: Ahead,
     /// When it got its turns, and how many.
     told: (Instant, u32),
     /// About how long it takes for a turn.
@@ -155,6 +154,17 @@ pub(crate) enum Gone {
     Killed(String),
     /// The run is to stop.
     Stopped,
+}
+
+/// Turns that the process has ahead.
+#[derive(Debug, Default)]
+struct Ahead {
+    /// Whether it has its turn ahead.
+    is_ahead: bool,
+    /// Whether it had one ahead since its last turn that is measured.
+    was_ahead: bool,
+    /// Whether it has a core for itself.
+    has_core: bool,
 }
 
 impl Process {
@@ -226,7 +236,7 @@ impl Process {
             has_sockets: false,
             told_contents: Vec::new(),
             order,
-            is_ahead: false,
+            ahead: Ahead::default(),
             told: (Instant::now(), 0),
             pace: Duration::ZERO,
         })
@@ -275,17 +285,17 @@ impl Process {
     /// Gives it a turn ahead of those before it in the order.
     pub(crate) fn tell_ahead(&mut self, frames: [Down; 2]) {
         self.tell(1, frames);
-        self.is_ahead = true;
+        (self.ahead.is_ahead, self.ahead.was_ahead) = (true, true);
     }
 
     /// Whether it has its turn ahead.
     pub(crate) fn is_ahead(&self) -> bool {
-        self.is_ahead
+        self.ahead.is_ahead
     }
 
     /// It is its turn in the order, if it has it ahead; false if it does not.
     pub(crate) fn join_order(&mut self, until: u64) -> bool {
-        let was_ahead = std::mem::take(&mut self.is_ahead);
+        let was_ahead = std::mem::take(&mut self.ahead.is_ahead);
         if was_ahead {
             self.told.1 = 0; // how long it took is unknown
             self.tell(0, [Down::Until(until)]);
@@ -309,14 +319,22 @@ impl Process {
         self.turn.is_multiple_of(MEASURED)
     }
 
-    /// Notes how long it took for its turns; whether it is slow now and was not, or the other way
-    /// round.
+    /// Notes how long it took for its turns; whether it needs the core no longer that it has.
     pub(crate) fn notes_speed(&mut self) -> bool {
-        let (begun, turns @ 1..) = self.told else { return false };
-        let was_slow = self.is_slow();
-        self.told.1 = 0;
-        self.pace = (self.pace * 3 + begun.elapsed() / turns) / 4;
-        self.is_slow() != was_slow
+        if let (begun, turns @ 1..) = self.told {
+            self.told.1 = 0;
+            self.pace = (self.pace * 3 + begun.elapsed() / turns) / 4;
+        }
+        let needs_core = match self.is_measured() {
+            true => std::mem::take(&mut self.ahead.was_ahead),
+            false => self.is_slow(),
+        };
+        !needs_core && std::mem::take(&mut self.ahead.has_core)
+    }
+
+    /// It gets a core; false if it has one.
+    pub(crate) fn takes_core(&mut self) -> bool {
+        !std::mem::replace(&mut self.ahead.has_core, true)
     }
 
     /// Waits for the end of its turn; returns the frames. `print` gets the lines that it prints,
@@ -411,7 +429,7 @@ impl Process {
     /// Reads the rest of its output, also last lines without an end; but not output of a
     /// turn ahead.
     pub(crate) fn finish_outputs(&mut self, lines: &mut Vec<(usize, Vec<u8>)>) {
-        if !self.is_ahead {
+        if !self.ahead.is_ahead {
             self.read_outputs(lines);
         }
         self.outputs.iter_mut().enumerate().for_each(|(n, out)| out.finish(n, lines));

@@ -6,8 +6,8 @@
 //! end of it until it is its turn in the order, for the time up to which it may continue alone.
 //!
 //! A hand-over from core to core takes longer than one within a core. So only processes that
-//! compute for long get turns ahead, and have a core given; this is measured, and changes nothing
-//! but how long the run takes.
+//! compute for long get turns ahead, and have a core for themselves while they get some; this is
+//! measured, and changes nothing but how long the run takes.
 
 use super::{Coordinator, Event};
 use crate::process::Process;
@@ -23,6 +23,9 @@ impl Coordinator<'_, '_> {
         }
         for (time, number, frame) in self.next_ahead(first) {
             self.outcome.turns_ahead += 1;
+            let process = self.process(number);
+            let (id, takes_core) = (process.number(), process.takes_core());
+            self.cores.iter_mut().filter(|_| takes_core).for_each(|cores| cores.spread(id));
             self.process(number).tell_ahead([frame, Down::Go { now: time, until: None }]);
         }
     }
@@ -76,17 +79,11 @@ impl Coordinator<'_, '_> {
         times
     }
 
-    /// The process has computed: it gets a core if that took long, or is on that of the others.
+    /// The process has computed: it is on the core of the others again if it gets no turns ahead.
     pub(super) fn note_speed(&mut self, number: u32) {
-        if !self.process(number).notes_speed() || !self.runs_ahead {
-            return;
-        }
-        let process = &self.processes[&number];
-        let (id, is_slow) = (process.number(), process.is_slow());
-        match &mut self.cores {
-            Some(cores) if is_slow => cores.spread(id),
-            Some(cores) => cores.take(id),
-            None => {}
+        if self.process(number).notes_speed() {
+            let id = self.processes[&number].number();
+            self.cores.iter().for_each(|cores| cores.take(id));
         }
     }
 }

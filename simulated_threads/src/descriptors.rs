@@ -3,9 +3,8 @@
 //! Pipes, sockets of the loopback interface, named pipes, eventfds and timers that a world creates
 //! are *own* descriptors: the threads of the process are at their other ends, or another process
 //! that takes turns. A blocking call on one of them is a wait in the world. The functions that read
-//! and write
-//! look an own descriptor up without the lock of the world, because a signal handler may call them
-//! on a thread that holds it.
+//! and write look an own descriptor up without the lock of the world, because a signal handler may
+//! call them on a thread that holds it.
 
 use crate::os;
 use crate::wait::{NEVER, Nanos};

@@ -51,6 +51,8 @@ pub struct Executor {
     pub(crate) wait: WaitStrategy,
     pub(crate) policy: FailurePolicy,
     pub(crate) live_order: ReadyOrder,
+    /// In the live modes: how long the turn of an event loop is at most.
+    pub(crate) turn: Duration,
     /// In the live modes: whether memory is locked; overrides the mapping.
     pub(crate) lock_memory: bool,
     /// The stack of each worker in multi-core mode.
@@ -66,6 +68,10 @@ pub struct Executor {
     running: Option<Running>,
     stopped_by_signals: Option<Registration>,
 }
+
+/// How long a turn is at most, unless it is chosen: a few short callbacks fit in, and a loop with
+/// long ones makes way after each.
+const TURN: Duration = Duration::from_millis(1);
 
 /// The stack of a worker's thread, unless it is chosen: as much as a main thread has.
 const STACK_BYTES: usize = 8 << 20;
@@ -99,6 +105,7 @@ impl Executor {
             wait: WaitStrategy::default(),
             policy: FailurePolicy::default(),
             live_order: ReadyOrder::RoundRobin,
+            turn: TURN,
             lock_memory: false,
             stack_bytes: STACK_BYTES,
             stop: StopHandle::default(),
@@ -217,7 +224,7 @@ impl Executor {
         if self.lock_memory || plan::locks_memory(&self.mode) {
             memory::lock_all();
         }
-        let scheduler = Box::new(LiveScheduler::new(workers, cores, clock));
+        let scheduler = Box::new(LiveScheduler::new(workers, cores, clock, self.turn));
         Ok(Running { monitor, scheduler, follower })
     }
 

@@ -4,12 +4,22 @@ use crate::chains::Chain;
 use crate::deterministic::RunOptions;
 use crate::executor::Executor;
 use ringspin_executor::{FailurePolicy, GraphInfo, ReadyOrder, Recorder, WaitStrategy};
+use std::time::Duration;
 
 impl Executor {
     /// How idle workers wait in the live modes; by default they spin 10 microseconds, then park.
     #[must_use]
     pub fn with_wait_strategy(mut self, wait: WaitStrategy) -> Self {
         self.wait = wait;
+        self
+    }
+
+    /// How long the turn of an event loop is at most in the live modes, while others of its
+    /// priority are ready; by default a millisecond. A callback is never interrupted, and a turn
+    /// has four events at most. With [`Duration::MAX`] it has four, however long they take.
+    #[must_use]
+    pub fn with_turn(mut self, duration: Duration) -> Self {
+        self.turn = duration;
         self
     }
 

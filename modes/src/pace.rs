@@ -47,7 +47,7 @@ impl Reading {
 }
 
 /// Tells a worker whether it may continue without reading the clock.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Pace {
     /// Where the measurement of the rate began.
     began: Reading,
@@ -60,21 +60,28 @@ pub(crate) struct Pace {
     quiet: u64,
     /// How many callbacks may follow the last reading.
     callbacks_left: u32,
+    /// How long the turn of an event loop is at most.
+    turn: Duration,
 }
 
 impl Pace {
-    /// The rate is unknown.
-    pub(crate) fn new(clock: &impl Clock) -> Self {
+    /// The rate is unknown. The turn of an event loop is so long at most.
+    pub(crate) fn new(clock: &impl Clock, turn: Duration) -> Self {
         let reading = Reading::of(clock);
         let (rate, deadline, callbacks_left) = (0.0, Time::MAX, 0);
-        Self { began: reading, last: reading, rate, deadline, quiet: 0, callbacks_left }
+        Self { began: reading, last: reading, rate, deadline, quiet: 0, callbacks_left, turn }
     }
 
     /// Whether `deadline` is certainly still ahead, so that another callback may begin. Otherwise
     /// [read](Self::read) the clock.
     #[inline]
     pub(crate) fn is_ahead(&mut self, deadline: Time) -> bool {
-        deadline == Time::MAX || self.is_ahead_at(deadline, ticks())
+        (deadline == Time::MAX && self.rate > 0.0) || self.is_ahead_at(deadline, ticks())
+    }
+
+    /// The ticks in a turn, or fewer; `None` until the rate is known.
+    pub(crate) fn turn_ticks(&self) -> Option<u64> {
+        (self.rate > 0.0).then_some((self.turn.as_nanos() as f64 * self.rate) as u64)
     }
 
     #[inline]
@@ -146,7 +153,8 @@ mod tests {
     fn pace(machine: &mut Machine, stalls: [u64; 2]) -> Pace {
         let reading = machine.read(stalls);
         let (rate, deadline, callbacks_left) = (0.0, Time::MAX, 0);
-        Pace { began: reading, last: reading, rate, deadline, quiet: 0, callbacks_left }
+        let turn = MEASURED;
+        Pace { began: reading, last: reading, rate, deadline, quiet: 0, callbacks_left, turn }
     }
 
     /// Callbacks that are quick for a long time, and then slow, or the other way round.
@@ -242,9 +250,12 @@ mod tests {
     }
 
     #[test]
-    fn without_a_deadline_the_clock_is_never_read() {
+    fn without_a_deadline_the_clock_is_read_until_the_rate_is_known() {
         let mut machine = Machine { now: 1 << 40, ticks_per_us: 0, readings: 0 };
-        let mut pace = pace(&mut machine, [13, 13]);
-        assert!((0..10_000).all(|_| pace.is_ahead(Time::MAX)));
+        let mut unknown = pace(&mut machine, [13, 13]);
+        assert!(!unknown.is_ahead(Time::MAX) && unknown.turn_ticks().is_none());
+        let mut known = Pace { rate: 2.0, ..unknown };
+        assert_eq!(known.turn_ticks(), Some(200_000));
+        assert!((0..10_000).all(|_| known.is_ahead(Time::MAX)));
     }
 }

@@ -232,11 +232,12 @@ impl<S: Send + 'static> Node<S> {
     /// Gives this group's event loop a priority over the other loops of its worker; the default is
     /// zero, higher goes first.
     ///
-    /// Loops of equal priority take turns of four events. While loops of lower priority are ready,
-    /// every 17th event is theirs, in turns, so that they do not starve; but not directly before an
-    /// event of a higher priority than the last one. So a timer that is due waits for at most one
-    /// callback of a lower priority. In deterministic mode priorities have no effect: events are
-    /// dispatched in the order in which they became ready.
+    /// Loops of equal priority take turns of four events, or live of a millisecond if that is over
+    /// earlier. While loops of lower priority are ready, every 17th event is theirs, in turns, so
+    /// that they do not starve; but not directly before an event of a higher priority than the last
+    /// one. So a timer that is due waits for at most one callback of a lower priority. In
+    /// deterministic mode priorities have no effect: events are dispatched in the order in which
+    /// they became ready.
     ///
     /// While the graph runs, the priority holds from the next pause of the loop's worker on, and
     /// for every event of callbacks that are created afterwards.

@@ -8,8 +8,8 @@
 //! events of others, for which one exchange is not enough, and a change of a priority would leave
 //! the waiting events behind.
 
-use ringspin_ringbuf::ReadySet;
 use ringspin_ringbuf::ready_set::Members;
+use ringspin_ringbuf::{ReadySet, ticks};
 use std::cmp::Reverse;
 
 /// Limit of the events in a row from loops of the highest priority while others are ready. Then one
@@ -18,7 +18,8 @@ use std::cmp::Reverse;
 const STREAK_MAX: u32 = 16;
 
 /// Limit of the events in a row from one loop before the next one of its priority. More than one,
-/// so that a node handles inputs together that arrive together.
+/// so that a node handles inputs together that arrive together. A turn with slow callbacks ends
+/// earlier; see [`Picker::limit_turns`].
 const TURN_MAX: u32 = 4;
 
 /// Picks among the rings of one worker.
@@ -37,39 +38,73 @@ pub struct Picker {
     relief: usize,
     /// The priority of the last pick; the highest one at first.
     last: u8,
+    /// After so many ticks of the processor a turn ends with the event that is handled.
+    turn_ticks: u64,
 }
 
 /// The rings of one priority. Alone on a cache line, because each pick writes to it.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 struct Class {
-    /// The ring at which the round continues: the one that has the turn, or the next one.
-    cursor: usize,
-    /// The number of events that the ring at the cursor has had in its turn.
-    turn: u32,
+    round: Round,
     priority: u8,
     members: Members,
     /// The rings of all lower priorities.
     lower: Members,
 }
 
-impl Class {
-    /// Moves the round to ring `index`, or counts a further event of its turn.
-    #[inline]
-    fn serve(&mut self, index: usize) {
+/// The place at which the rings of a priority are served in turns.
+#[derive(Clone, Debug, Default)]
+struct Round {
+    /// The ring at which the round continues: the one that has the turn, or the next one.
+    cursor: usize,
+    /// The number of events that the ring at the cursor has had in its turn.
+    turn: u32,
+    /// When the turn began, in ticks of the processor.
+    began: u64,
+}
+
+impl Round {
+    /// Serves the next ring that is ready, by a function that finds the next one from a place on.
+    ///
+    /// Where turns have a limit, a ring that is ready alone has none: another one that becomes
+    /// ready is the next. So the processor's counter is read only while several are ready.
+    #[inline(always)]
+    fn serve(
+        &mut self,
+        next: impl Fn(usize) -> Option<usize>,
+        turn_ticks: u64,
+        now: impl Fn() -> u64,
+    ) -> Option<usize> {
+        let mut index = next(self.cursor)?;
+        if turn_ticks != u64::MAX {
+            let Some(other) = next(index + 1).filter(|other| *other != index) else {
+                (self.cursor, self.turn) = (index + 1, 0);
+                return Some(index);
+            };
+            let (now, continues) = (now(), self.turn > 0 && index == self.cursor);
+            if !continues {
+                self.began = now;
+            } else if now.wrapping_sub(self.began) >= turn_ticks {
+                (index, self.began) = (other, now);
+            }
+        }
+        // A further event of the turn, or the first one of the ring to which the round moves.
         self.turn = if index == self.cursor { self.turn + 1 } else { 1 };
         self.cursor = index;
         if self.turn == TURN_MAX {
             self.cursor = index + 1;
             self.turn = 0;
         }
+        Some(index)
     }
 }
 
 impl Picker {
     /// Creates a picker for rings `0..` with these priorities.
     pub fn new(priorities: &[u8]) -> Self {
-        let mut picker = Self { classes: Vec::new(), streak: 0, relief: 0, last: u8::MAX };
+        let (streak, relief, last, turn_ticks) = (0, 0, u8::MAX, u64::MAX);
+        let mut picker = Self { classes: Vec::new(), streak, relief, last, turn_ticks };
         priorities.iter().enumerate().for_each(|(ring, priority)| picker.add(ring, *priority));
         picker
     }
@@ -84,7 +119,8 @@ impl Picker {
                 class.members.iter().for_each(|ring| lower.insert(ring));
             }
             let members = Members::default();
-            self.classes.insert(at, Class { cursor: 0, turn: 0, priority, members, lower });
+            let round = Round::default();
+            self.classes.insert(at, Class { round, priority, members, lower });
             at
         });
         self.classes[at].members.insert(index);
@@ -100,13 +136,25 @@ impl Picker {
         self.classes.retain(|class| !class.members.is_empty());
     }
 
+    /// Lets a turn end with the event that is handled after so many [`ticks`], or in which another
+    /// ring becomes ready if none was. Without this only the number of events limits it, so that
+    /// simulated workers do the same on every machine.
+    pub fn limit_turns(&mut self, turn_ticks: u64) {
+        self.turn_ticks = turn_ticks;
+    }
+
     /// The next ring to serve, if any is ready. Constant time, plus the number of priorities if
     /// there are several.
     #[inline(always)]
     pub fn pick(&mut self, set: &ReadySet) -> Option<usize> {
+        self.pick_at(set, ticks)
+    }
+
+    #[inline(always)]
+    fn pick_at(&mut self, set: &ReadySet, now: impl Fn() -> u64) -> Option<usize> {
         let picked = match &mut self.classes[..] {
-            [class] => set.next(class.cursor).inspect(|&index| class.serve(index)),
-            _ => self.pick_by_priority(set),
+            [class] => class.round.serve(|from| set.next(from), self.turn_ticks, now),
+            _ => self.pick_by_priority(set, now),
         };
         if picked.is_none() {
             self.start_anew();
@@ -117,16 +165,13 @@ impl Picker {
     /// Starts the rounds at the first ring of each priority. To be called when nothing is ready:
     /// the set may still have a mark then, which stands for no event.
     pub(crate) fn start_anew(&mut self) {
-        for class in &mut self.classes {
-            (class.cursor, class.turn) = (0, 0);
-        }
+        self.classes.iter_mut().for_each(|class| class.round = Round::default());
         (self.streak, self.relief, self.last) = (0, 0, u8::MAX);
     }
 
-    fn pick_by_priority(&mut self, set: &ReadySet) -> Option<usize> {
-        let next = |class: &mut Class| set.next_in(class.cursor, &class.members);
-        let first = self.classes.iter_mut().find_map(|class| Some((next(class)?, class)));
-        let Some((index, class)) = first else {
+    fn pick_by_priority(&mut self, set: &ReadySet, now: impl Fn() -> u64) -> Option<usize> {
+        let is_ready = |class: &Class| set.next_in(class.round.cursor, &class.members).is_some();
+        let Some(class) = self.classes.iter_mut().find(|class| is_ready(class)) else {
             return set.next(0); // a ring that was not added yet
         };
         let has_risen = class.priority > std::mem::replace(&mut self.last, class.priority);
@@ -142,8 +187,8 @@ impl Picker {
             }
         }
         // Go round within the class, from where the last round stopped.
-        class.serve(index);
-        Some(index)
+        let Class { round, members, .. } = class;
+        round.serve(|from| set.next_in(from, members), self.turn_ticks, now)
     }
 }
 
@@ -275,6 +320,67 @@ mod tests {
         (0..5).for_each(|index| set.mark(index));
         let expected = picks(&sorted, &[0, 1, 2, 3, 4], 500);
         assert!(expected.into_iter().all(|index| added.pick(&set) == Some(index)));
+    }
+
+    /// Loops of one priority with callbacks of these durations, all always ready. Returns the
+    /// longest time, and number of events, that others had between two turns of each loop.
+    fn longest_wait(durations: &[u64], turn_ticks: u64) -> Vec<(u64, u32)> {
+        let set = ReadySet::new(durations.len());
+        (0..durations.len()).for_each(|index| set.mark(index));
+        let mut picker = Picker::new(&vec![0; durations.len()]);
+        picker.limit_turns(turn_ticks);
+        let (mut waited, mut longest) =
+            (vec![(0, 0); durations.len()], vec![(0, 0); durations.len()]);
+        let mut now = u64::MAX / 2;
+        for _ in 0..500 {
+            let picked = picker.pick_at(&set, || now).unwrap();
+            now += durations[picked];
+            for (index, (time, events)) in waited.iter_mut().enumerate() {
+                let of: &mut (u64, u32) = &mut longest[index];
+                *of = (of.0.max(*time), of.1.max(*events));
+                let is_other = index != picked;
+                (*time, *events) =
+                    if is_other { (*time + durations[picked], *events + 1) } else { (0, 0) };
+            }
+        }
+        longest
+    }
+
+    #[test]
+    fn a_turn_ends_after_a_time_or_four_events() {
+        assert_eq!(longest_wait(&[10, 1000], 100), [(1000, 1), (40, 4)]);
+        assert_eq!(longest_wait(&[10, 40], 100), [(120, 3), (40, 4)]);
+        assert_eq!(longest_wait(&[10, 1000], u64::MAX), [(4000, 4), (40, 4)]);
+    }
+
+    #[test]
+    fn a_ring_that_was_ready_alone_has_no_turn() {
+        for (turn_ticks, expected) in [(100, 1), (u64::MAX, 0)] {
+            let set = ReadySet::new(2);
+            set.mark(0);
+            let mut picker = Picker::new(&[0; 2]);
+            picker.limit_turns(turn_ticks);
+            assert_eq!(picker.pick_at(&set, || panic!("no counter is needed")), Some(0));
+            set.mark(1);
+            assert_eq!(picker.pick_at(&set, || 7), Some(expected));
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_loop_waits_for_one_turn_of_each_other_one(
+            durations in proptest::collection::vec(1..300_u64, 1..8),
+        ) {
+            const TURN: u64 = 100;
+            for (index, (time, events)) in longest_wait(&durations, TURN).into_iter().enumerate() {
+                let others = || (0..durations.len()).filter(|other| *other != index);
+                // A turn that has lasted for less time has another event, up to four.
+                let turn = |other: usize| durations[other] * TURN.div_ceil(durations[other]).min(4);
+                let count = |other: usize| TURN.div_ceil(durations[other]).min(4) as u32;
+                assert_eq!(time, others().map(turn).sum::<u64>());
+                assert_eq!(events, others().map(count).sum::<u32>());
+            }
+        }
     }
 
     #[test]

@@ -331,6 +331,13 @@ impl Worker {
         None
     }
 
+    /// Lets the turn of a loop end with the event that is handled after so many
+    /// [ticks](ringspin_ringbuf::ticks) of the processor, if it has not had four events before.
+    /// Only for live modes; without this there is no such limit.
+    pub fn limit_turns(&mut self, turn_ticks: u64) {
+        self.picker.limit_turns(turn_ticks);
+    }
+
     /// Dispatches on `thread` the events that are ready now, and none that become ready meanwhile,
     /// until `done` says so. Returns how many there were. Only for live modes.
     pub fn dispatch_ready(

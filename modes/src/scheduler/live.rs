@@ -35,6 +35,8 @@ pub(crate) struct LiveScheduler {
     /// runs on the thread that spins.
     cores: Option<Vec<CorePlan>>,
     clock: Arc<RosClock>,
+    /// Of the only worker, when the thread that spins runs it; others begin as this one.
+    pace: Pace,
     is_started: bool,
 }
 
@@ -43,23 +45,25 @@ impl LiveScheduler {
         workers: Vec<Worker>,
         cores: Option<Vec<CorePlan>>,
         clock: Arc<RosClock>,
+        turn: Duration,
     ) -> Self {
-        Self { workers, cores, clock, is_started: false }
+        let pace = Pace::new(clock.real(), turn);
+        Self { workers, cores, clock, pace, is_started: false }
     }
 
     /// Calls `run` with the worker of the thread that spins.
     fn with_worker<R: Default>(
         &mut self,
         spin: Spin<'_>,
-        run: impl FnOnce(&mut Worker, &RosClock) -> R,
+        run: impl FnOnce(&mut Worker, &RosClock, &mut Pace) -> R,
     ) -> Result<R> {
         if self.cores.is_some() {
             let text = "the multi-core mode has a thread per core; use `spin`, `spin_for` or \
                         `spin_until`";
             return Err(Error::new(ErrorKind::Unsupported, text));
         }
-        let (worker, clock) = (&mut self.workers[0], &self.clock);
-        Ok(spin.monitor.contain(WORKER, || run(worker, clock)).unwrap_or_default())
+        let (worker, clock, pace) = (&mut self.workers[0], &self.clock, &mut self.pace);
+        Ok(spin.monitor.contain(WORKER, || run(worker, clock, pace)).unwrap_or_default())
     }
 }
 
@@ -80,22 +84,24 @@ impl Scheduler for LiveScheduler {
     }
 
     fn run(&mut self, spin: Spin<'_>, end: SpinEnd, _: Condition<'_>) -> Result<()> {
-        let Self { workers, cores: Some(cores), clock, .. } = self else {
-            return self.with_worker(spin, |worker, clock| run_worker(worker, clock, spin, end));
+        let Self { workers, cores: Some(cores), clock, pace, .. } = self else {
+            return self.with_worker(spin, |worker, clock, pace| {
+                run_worker((worker, pace), clock, spin, end);
+            });
         };
-        run_pinned(cores.iter().zip(workers), clock, spin, end)
+        run_pinned((cores.iter().zip(workers), pace), clock, spin, end)
     }
 
     fn run_one(&mut self, spin: Spin<'_>, end: SpinEnd) -> Result<bool> {
-        self.with_worker(spin, |worker, clock| run_one(worker, clock, spin.stop, end))
+        self.with_worker(spin, |worker, clock, pace| run_one((worker, pace), clock, spin.stop, end))
     }
 
     fn run_ready(&mut self, spin: Spin<'_>) -> Result<u64> {
-        self.with_worker(spin, |worker, clock| run_ready(worker, clock, spin.stop))
+        self.with_worker(spin, |worker, clock, pace| run_ready((worker, pace), clock, spin.stop))
     }
 
     fn run_all(&mut self, spin: Spin<'_>, end: SpinEnd) -> Result<u64> {
-        self.with_worker(spin, |worker, clock| run_all(worker, clock, spin.stop, end))
+        self.with_worker(spin, |worker, clock, pace| run_all((worker, pace), clock, spin.stop, end))
     }
 
     fn take_recorders(&mut self) -> Vec<Box<dyn Recorder>> {
@@ -106,13 +112,17 @@ impl Scheduler for LiveScheduler {
 /// Runs `worker` on this thread until it is stopped or the end is reached.
 ///
 /// After each callback it looks whether a timer or the end is due; see [`Pace`].
-fn run_worker(worker: &mut Worker, clock: &RosClock, spin: Spin<'_>, end: SpinEnd) {
+fn run_worker(
+    (worker, pace): (&mut Worker, &mut Pace),
+    clock: &RosClock,
+    spin: Spin<'_>,
+    end: SpinEnd,
+) {
     let Spin { stop, wait, .. } = spin;
     let mut thread = worker.enter();
     worker.ready_set().register_sleeper();
     thread::reduce_timer_slack();
     let mut waiter = wait.waiter();
-    let mut pace = Pace::new(clock.real());
     let mut was_followed = clock.is_followed();
     while !stop.is_stopped() {
         worker.pass(&mut thread);
@@ -121,7 +131,7 @@ fn run_worker(worker: &mut Worker, clock: &RosClock, spin: Spin<'_>, end: SpinEn
         let is_followed = clock.is_followed();
         if is_followed || was_followed || !pace.is_ahead(due) {
             was_followed = is_followed;
-            let now = read(clock, worker, &mut pace);
+            let now = read(clock, worker, pace);
             if end.has_come(now, clock) {
                 return;
             }
@@ -132,7 +142,7 @@ fn run_worker(worker: &mut Worker, clock: &RosClock, spin: Spin<'_>, end: SpinEn
         } else if !worker.has_ready() {
             worker.count_idle();
             if waiter.idle() == Idle::Park || worker.has_no_loop() {
-                let now = read(clock, worker, &mut pace);
+                let now = read(clock, worker, pace);
                 let due = next_due(worker, end.by(clock));
                 match time_to_sleep(clock, now, due) {
                     Some(left) => worker.sleep(&mut thread, left),
@@ -150,15 +160,15 @@ fn next_due(worker: &Worker, end: Time) -> Time {
 
 /// Reads the time, of which `worker` has to know if its source may be switched.
 fn read(clock: &RosClock, worker: &mut Worker, pace: &mut Pace) -> Time {
-    if clock.is_followed() {
-        return note_time(clock, worker);
+    let is_followed = clock.is_followed();
+    if is_followed && pace.turn_ticks().is_some() {
+        return worker.note_time(clock.now());
     }
-    worker.note_time(pace.read(clock.real()))
-}
-
-/// Reads the time without a pace, for callers that do so for each event.
-fn note_time(clock: &RosClock, worker: &mut Worker) -> Time {
-    worker.note_time(clock.now())
+    let now = pace.read(clock.real());
+    if let Some(ticks) = pace.turn_ticks() {
+        worker.limit_turns(ticks);
+    }
+    worker.note_time(if is_followed { clock.now() } else { now })
 }
 
 /// How long to sleep from `now` until something is `due`; `None` if it is so soon that spinning is
@@ -171,12 +181,17 @@ fn time_to_sleep(clock: &RosClock, now: Time, due: Time) -> Option<Duration> {
 }
 
 /// Dispatches one event, waiting for it until `end`; false if there was none.
-fn run_one(worker: &mut Worker, clock: &RosClock, stop: &StopHandle, end: SpinEnd) -> bool {
+fn run_one(
+    (worker, pace): (&mut Worker, &mut Pace),
+    clock: &RosClock,
+    stop: &StopHandle,
+    end: SpinEnd,
+) -> bool {
     let mut thread = worker.enter();
     worker.ready_set().register_sleeper();
     while !stop.is_stopped() {
         worker.pass(&mut thread);
-        let now = note_time(clock, worker);
+        let now = read(clock, worker, pace);
         while worker.expire_one(now) {}
         if worker.dispatch_next().is_some() {
             return true;
@@ -196,12 +211,17 @@ fn run_one(worker: &mut Worker, clock: &RosClock, stop: &StopHandle, end: SpinEn
 }
 
 /// Dispatches events until none is ready or `end` is due; returns their number.
-fn run_all(worker: &mut Worker, clock: &RosClock, stop: &StopHandle, end: SpinEnd) -> u64 {
+fn run_all(
+    (worker, pace): (&mut Worker, &mut Pace),
+    clock: &RosClock,
+    stop: &StopHandle,
+    end: SpinEnd,
+) -> u64 {
     let mut thread = worker.enter();
     let mut dispatched = 0;
     while !stop.is_stopped() {
         worker.pass(&mut thread);
-        let now = note_time(clock, worker);
+        let now = read(clock, worker, pace);
         while worker.expire_one(now) {}
         match worker.dispatch_next() {
             Some(_) => dispatched += 1,
@@ -216,10 +236,10 @@ fn run_all(worker: &mut Worker, clock: &RosClock, stop: &StopHandle, end: SpinEn
 }
 
 /// Dispatches the events that are ready now, expiries of timers among them; returns how many.
-fn run_ready(worker: &mut Worker, clock: &RosClock, stop: &StopHandle) -> u64 {
+fn run_ready((worker, pace): (&mut Worker, &mut Pace), clock: &RosClock, stop: &StopHandle) -> u64 {
     let mut thread = worker.enter();
     worker.pass(&mut thread);
-    let now = note_time(clock, worker);
+    let now = read(clock, worker, pace);
     while worker.expire_one(now) {}
     worker.dispatch_ready(&mut thread, || stop.is_stopped())
 }
@@ -227,7 +247,7 @@ fn run_ready(worker: &mut Worker, clock: &RosClock, stop: &StopHandle) -> u64 {
 /// Runs each worker on a separate thread, pinned to its core, until all have returned. A panic
 /// outside of the callbacks stops all of them.
 fn run_pinned<'a>(
-    workers: impl Iterator<Item = (&'a CorePlan, &'a mut Worker)>,
+    (workers, pace): (impl Iterator<Item = (&'a CorePlan, &'a mut Worker)>, &Pace),
     clock: &RosClock,
     spin: Spin<'_>,
     end: SpinEnd,
@@ -237,10 +257,11 @@ fn run_pinned<'a>(
         for (plan, worker) in workers {
             let name = thread_name(plan);
             let spin = Spin { wait: plan.wait.unwrap_or(spin.wait), ..spin };
+            let mut pace = pace.clone();
             let body = move || {
                 let pinned_run = || {
                     pin(plan).inspect_err(|_| spin.stop.stop())?;
-                    run_worker(worker, clock, spin, end);
+                    run_worker((worker, &mut pace), clock, spin, end);
                     Ok(())
                 };
                 let name = format!("the worker of core {}", plan.core);

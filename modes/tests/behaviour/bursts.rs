@@ -150,8 +150,10 @@ fn timer_that_a_callback_starts_is_noticed_after_one_more_callback() {
         burden(&mut executor, &calls, [64, 20]);
         executor.spin().unwrap();
         let calls = entries(&calls);
-        assert!(calls.contains(&Call::Timer), "{calls:?}");
-        // The starter has a message for each slow call, and turns of four.
-        assert!(longest_burst(&calls) <= 8, "{calls:?}");
+        // The starter has 20 messages that start it, in turns of four, and a turn after each slow
+        // callback of the other node.
+        let last = calls.iter().rposition(|call| *call == Call::Timer);
+        let timers = calls.iter().filter(|call| **call == Call::Timer).count();
+        assert!(timers >= 4 && longest_burst(&calls[..last.unwrap()]) <= 2, "{calls:?}");
     }
 }

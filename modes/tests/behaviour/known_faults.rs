@@ -5,7 +5,7 @@ use crate::{Log, entries, in_every_mode, log, spawn_beside};
 use ringspin_executor::{GuardCondition, Message, Monitor, QoS, Time, WaitStrategy};
 use ringspin_modes::Executor;
 use ringspin_simulation::Job;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -79,39 +79,49 @@ fn a_timer_that_is_always_due_does_not_starve_other_callbacks() {
 /// was chosen again and again, the other one never.
 #[test]
 fn a_flooding_neighbour_gets_no_more_than_its_turns() {
-    for mut executor in [Executor::single_core(), crate::on_one_core()] {
-        let order: Log<&str> = log();
-        for name in ["first", "second"] {
-            let node = executor.create_node(name, order.clone()).unwrap();
-            let again = node.create_publisher::<u64>(name, QoS::default()).unwrap();
-            let start = again.clone();
-            // Each of its messages brings about two more: it is always ready, as deep as it can.
-            node.create_subscription(name, QoS::keep_last(100), move |_, n: &Message<u64>, _| {
-                again.publish(**n + 1).and(again.publish(**n + 1))
-            })
-            .unwrap();
-            node.create_one_shot_timer(MS, move |_, _| start.publish(0)).unwrap();
-        }
-        let quiet = executor.create_node("quiet", order.clone()).unwrap();
-        let echo = quiet.create_publisher::<u32>("quiet", QoS::default()).unwrap();
-        let first = echo.clone();
-        quiet.create_one_shot_timer(2 * MS, move |_, _| first.publish(0)).unwrap();
-        quiet
-            .create_subscription("quiet", QoS::keep_last(1), move |_, n: &Message<u32>, cx| {
-                if **n == 1000 {
-                    cx.stop();
-                }
-                echo.publish(**n + 1)
-            })
-            .unwrap();
-        executor = executor.with_recorders(|_, _| Gaps::default());
-        executor.spin().unwrap();
-        let recorder: Box<dyn std::any::Any> = executor.take_recorders().remove(0);
-        let gaps = recorder.downcast::<Gaps>().unwrap();
-        assert!(gaps.quiet > 1000, "the quiet node was served");
-        // Two flooding nodes with turns of four events each.
-        assert!(gaps.longest <= 2 * 4, "{} dispatches in between", gaps.longest);
+    let executors = || [Executor::single_core(), crate::on_one_core()];
+    // Two flooding nodes with turns of four events each, or of one that takes over a millisecond.
+    executors().into_iter().for_each(|executor| flood(executor, Duration::ZERO, 1000, 2 * 4));
+    executors().into_iter().for_each(|executor| flood(executor, 2 * MS, 20, 2));
+}
+
+/// Two nodes flood themselves with callbacks of this duration, and a third one has so many, with
+/// `longest` events of the others at most in between.
+fn flood(mut executor: Executor, duration: Duration, count: u32, longest: u64) {
+    let order: Log<&str> = log();
+    for name in ["first", "second"] {
+        let node = executor.create_node(name, order.clone()).unwrap();
+        let again = node.create_publisher::<u64>(name, QoS::default()).unwrap();
+        let start = again.clone();
+        // Each of its messages brings about two more: it is always ready, as deep as it can.
+        node.create_subscription(name, QoS::keep_last(100), move |_, n: &Message<u64>, _| {
+            let begun = Instant::now();
+            while begun.elapsed() < duration {
+                std::hint::spin_loop();
+            }
+            again.publish(**n + 1).and(again.publish(**n + 1))
+        })
+        .unwrap();
+        node.create_one_shot_timer(MS, move |_, _| start.publish(0)).unwrap();
     }
+    let quiet = executor.create_node("quiet", order.clone()).unwrap();
+    let echo = quiet.create_publisher::<u32>("quiet", QoS::default()).unwrap();
+    let first = echo.clone();
+    quiet.create_one_shot_timer(2 * MS, move |_, _| first.publish(0)).unwrap();
+    quiet
+        .create_subscription("quiet", QoS::keep_last(1), move |_, n: &Message<u32>, cx| {
+            if **n == count {
+                cx.stop();
+            }
+            echo.publish(**n + 1)
+        })
+        .unwrap();
+    executor = executor.with_recorders(|_, _| Gaps::default());
+    executor.spin().unwrap();
+    let recorder: Box<dyn std::any::Any> = executor.take_recorders().remove(0);
+    let gaps = recorder.downcast::<Gaps>().unwrap();
+    assert!(gaps.quiet > u64::from(count), "the quiet node was served");
+    assert!(gaps.longest <= longest, "{} dispatches in between", gaps.longest);
 }
 
 /// The longest time, in dispatches, that the third node was ready and others had their turns.

@@ -51,7 +51,8 @@ fn deterministic(spec: &Spec) -> Outcome {
 }
 
 fn single_core(spec: &Spec, order: ReadyOrder, dispatches: usize) -> Outcome {
-    let executor = Executor::single_core().with_ready_order(order);
+    // The turns of the model are limited by their events only, on every machine.
+    let executor = Executor::single_core().with_ready_order(order).with_turn(Duration::MAX);
     run(spec, executor, Some(dispatches), 0)
 }
 

@@ -14,6 +14,7 @@ mod locks;
 mod machine;
 mod named_pipes;
 mod pipes;
+mod random;
 mod signals;
 mod sockets;
 mod thread;
@@ -107,6 +108,7 @@ pub(crate) fn not_called() -> Option<&'static str> {
         locks::DEFINITIONS,
         machine::DEFINITIONS,
         pipes::DEFINITIONS,
+        random::DEFINITIONS,
         signals::DEFINITIONS,
         sockets::DEFINITIONS,
         thread::DEFINITIONS,

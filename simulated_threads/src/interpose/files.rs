@@ -4,7 +4,8 @@
 //! libc's own calls (`getaddrinfo`, `tzset`) do not come by here. Files without a size, such as
 //! those in `/proc`, have no content that could be read twice, and are not listed.
 
-use super::{errno, fail, interpose, named_pipes};
+use super::{errno, fail, interpose, named_pipes, random};
+use crate::wait::Slot;
 use crate::world::World;
 use libc::{AT_FDCWD, FILE, c_char, c_int, mode_t};
 use std::fs::File;
@@ -35,11 +36,53 @@ fn opened_stream(world: &World, stream: *mut FILE) {
     }
 }
 
+/// Opens a file that is simulated: random bytes or a named pipe; `None` of another file.
+///
+/// # Safety
+/// The caller keeps the rules of `openat`.
+unsafe fn open_simulated(
+    (world, me): (&World, Slot),
+    (folder, path, flags): (c_int, *const c_char, c_int),
+) -> Option<c_int> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        random::open_device(world, path, flags)
+            .or_else(|| named_pipes::open((world, me), (folder, path, flags)))
+    }
+}
+
+/// Opens a simulated file as a stream, as `fopen` does; `None` of another file.
+///
+/// # Safety
+/// The caller keeps the rules of `fopen`.
+unsafe fn open_stream(
+    caller: (&World, Slot),
+    path: *const c_char,
+    mode: *const c_char,
+) -> Option<*mut libc::FILE> {
+    // SAFETY: the caller passes a text.
+    let text = unsafe { std::ffi::CStr::from_ptr(mode) }.to_bytes();
+    let has = |letter| text.contains(&letter);
+    let mut flags = match text.first() {
+        _ if has(b'+') => libc::O_RDWR,
+        Some(b'r') => libc::O_RDONLY,
+        _ => libc::O_WRONLY,
+    };
+    flags |= if has(b'e') { libc::O_CLOEXEC } else { 0 };
+    // SAFETY: the caller's promise.
+    let descriptor = unsafe { open_simulated(caller, (AT_FDCWD, path, flags)) }?;
+    if descriptor < 0 {
+        return Some(std::ptr::null_mut());
+    }
+    // SAFETY: the caller's promise, and the descriptor was just opened.
+    Some(unsafe { libc::fdopen(descriptor, mode) })
+}
+
 interpose! {
     /// Opens a file. libc declares it with variable arguments: see `syscall`.
     fn open(path: *const c_char, flags: c_int, mode: mode_t) -> c_int = before |world, me| {
         // SAFETY: the caller's promise.
-        let opened = unsafe { named_pipes::open((world, me), (AT_FDCWD, path, flags)) };
+        let opened = unsafe { open_simulated((world, me), (AT_FDCWD, path, flags)) };
         if let Some(result) = opened {
             return result;
         }
@@ -50,7 +93,7 @@ interpose! {
     /// Opens a file, as `open` does.
     fn open64(path: *const c_char, flags: c_int, mode: mode_t) -> c_int = before |world, me| {
         // SAFETY: the caller's promise.
-        let opened = unsafe { named_pipes::open((world, me), (AT_FDCWD, path, flags)) };
+        let opened = unsafe { open_simulated((world, me), (AT_FDCWD, path, flags)) };
         if let Some(result) = opened {
             return result;
         }
@@ -62,7 +105,7 @@ interpose! {
     fn openat(folder: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int
         = before |world, me| {
         // SAFETY: the caller's promise.
-        let opened = unsafe { named_pipes::open((world, me), (folder, path, flags)) };
+        let opened = unsafe { open_simulated((world, me), (folder, path, flags)) };
         if let Some(result) = opened {
             return result;
         }
@@ -74,7 +117,7 @@ interpose! {
     fn openat64(folder: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int
         = before |world, me| {
         // SAFETY: the caller's promise.
-        let opened = unsafe { named_pipes::open((world, me), (folder, path, flags)) };
+        let opened = unsafe { open_simulated((world, me), (folder, path, flags)) };
         if let Some(result) = opened {
             return result;
         }
@@ -85,7 +128,7 @@ interpose! {
     /// Opens a file as a stream.
     fn fopen(path: *const c_char, mode: *const c_char) -> *mut FILE = before |world, me| {
         // SAFETY: the caller's promise.
-        let opened = unsafe { named_pipes::open_stream((world, me), path, mode) };
+        let opened = unsafe { open_stream((world, me), path, mode) };
         if let Some(result) = opened {
             return result;
         }
@@ -96,7 +139,7 @@ interpose! {
     /// Opens a file as a stream, as `fopen` does.
     fn fopen64(path: *const c_char, mode: *const c_char) -> *mut FILE = before |world, me| {
         // SAFETY: the caller's promise.
-        let opened = unsafe { named_pipes::open_stream((world, me), path, mode) };
+        let opened = unsafe { open_stream((world, me), path, mode) };
         if let Some(result) = opened {
             return result;
         }

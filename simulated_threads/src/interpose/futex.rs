@@ -46,7 +46,7 @@ pub(crate) unsafe extern "C-unwind" fn syscall(
             }
             libc::SYS_getrandom => {
                 // SAFETY: the caller passes a buffer of this length.
-                unsafe { super::machine::fill(world, a as *mut _, b as usize) };
+                unsafe { super::random::fill(world, a as *mut _, b as usize) };
                 return b;
             }
             libc::SYS_gettid => return super::machine::thread_id(world, me),

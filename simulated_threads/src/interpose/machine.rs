@@ -1,17 +1,16 @@
-//! Facts of the machine: random numbers, processors, number of the process, child processes.
+//! Facts of the machine: processors, number of the process, child processes.
 //!
-//! Each function answers from the settings or the random generator of the world, on the thread that
-//! has the turn. Numbers of process and threads lie above those that Linux gives, so they never
-//! name a real process. Child processes cannot be part of the world; they are counted, and the
-//! summary says that the run was not controlled. They read the processor's counter by themselves.
+//! Each function answers from the settings of the world, on the thread that has the turn. Numbers
+//! of process and threads lie above those that Linux gives, so they never name a real process.
+//! Child processes cannot be part of the world; they are counted, and the summary says that the run
+//! was not controlled. They read the processor's counter by themselves.
 
 use super::{interpose, traps};
 use crate::current;
 use crate::wait::Slot;
 use crate::world::World;
 use libc::{
-    c_char, c_int, c_long, c_uint, c_void, cpu_set_t, pid_t, posix_spawn_file_actions_t,
-    posix_spawnattr_t, size_t, ssize_t,
+    c_char, c_int, c_long, cpu_set_t, pid_t, posix_spawn_file_actions_t, posix_spawnattr_t, size_t,
 };
 use std::ptr;
 
@@ -32,22 +31,6 @@ pub(super) fn thread_id(world: &World, me: Slot) -> c_long {
     c_long::from(process_id(world)) + world.number(me) as c_long
 }
 
-/// # Safety
-/// `bytes` points to `count` bytes.
-pub(super) unsafe fn fill(world: &World, bytes: *mut c_void, count: size_t) {
-    // SAFETY: the caller's promise; bytes that were not written are not read.
-    unsafe {
-        ptr::write_bytes(bytes.cast::<u8>(), 0, count);
-        world.fill(std::slice::from_raw_parts_mut(bytes.cast(), count));
-    }
-}
-
-fn random(world: &World) -> u32 {
-    let mut bytes = [0; 4];
-    world.fill(&mut bytes);
-    u32::from_le_bytes(bytes)
-}
-
 /// Creates a child process, which shares memory with this one only by its name: as `fork`, also
 /// outside of worlds. A child that shared the stack would return from here before its parent, and
 /// overwrite this frame.
@@ -61,36 +44,6 @@ pub(crate) unsafe extern "C-unwind" fn vfork() -> pid_t {
 }
 
 interpose! {
-    /// Random bytes of the world's seed.
-    fn getrandom(bytes: *mut c_void, count: size_t, flags: c_uint) -> ssize_t = |world, _| {
-        // SAFETY: the caller passes a buffer of this length.
-        unsafe { fill(world, bytes, count) };
-        count as ssize_t
-    }
-
-    /// Random bytes of the world's seed.
-    fn getentropy(bytes: *mut c_void, count: size_t) -> c_int = |world, _| {
-        // SAFETY: the caller passes a buffer of this length.
-        unsafe { fill(world, bytes, count) };
-        0
-    }
-
-    /// A random number of the world's seed.
-    fn arc4random() -> u32 = |world, _| {
-        random(world)
-    }
-
-    /// Random bytes of the world's seed.
-    fn arc4random_buf(bytes: *mut c_void, count: size_t) = |world, _| {
-        // SAFETY: the caller passes a buffer of this length.
-        unsafe { fill(world, bytes, count) };
-    }
-
-    /// A random number of the world's seed, less than `bound`.
-    fn arc4random_uniform(bound: u32) -> u32 = |world, _| {
-        ((u64::from(random(world)) * u64::from(bound)) >> 32) as u32
-    }
-
     /// The processors on which threads may run: as many as the world has.
     fn sched_getaffinity(
         process: pid_t,

@@ -108,30 +108,3 @@ pub(super) unsafe fn open(
     }
     Some(descriptor)
 }
-
-/// Opens a named pipe as a stream, as `fopen` does; `None` as for [`open`].
-///
-/// # Safety
-/// The caller keeps the rules of `fopen`.
-pub(super) unsafe fn open_stream(
-    caller: (&World, Slot),
-    path: *const c_char,
-    mode: *const c_char,
-) -> Option<*mut libc::FILE> {
-    // SAFETY: the caller passes a text.
-    let text = unsafe { std::ffi::CStr::from_ptr(mode) }.to_bytes();
-    let has = |letter| text.contains(&letter);
-    let mut flags = match text.first() {
-        _ if has(b'+') => libc::O_RDWR,
-        Some(b'r') => libc::O_RDONLY,
-        _ => libc::O_WRONLY,
-    };
-    flags |= if has(b'e') { libc::O_CLOEXEC } else { 0 };
-    // SAFETY: the caller's promise.
-    let descriptor = unsafe { open(caller, (libc::AT_FDCWD, path, flags)) }?;
-    if descriptor < 0 {
-        return Some(std::ptr::null_mut());
-    }
-    // SAFETY: the caller's promise, and the descriptor was just opened.
-    Some(unsafe { libc::fdopen(descriptor, mode) })
-}

@@ -650,6 +650,35 @@ fn random() {
         libc::syscall(libc::SYS_getrandom, bytes.as_mut_ptr(), 20, 0);
     }
     log(format!("{bytes:?}"));
+    let device = std::fs::File::open("/dev/urandom");
+    device.and_then(|mut device| std::io::Read::read_exact(&mut device, &mut bytes)).unwrap();
+    log(format!("{bytes:?}"));
+    temporary_files();
+}
+
+/// The names that libc draws, also if there is a file of that name already.
+fn temporary_files() {
+    // The number of the process is that of other runs; its real one is not.
+    let own = std::fs::read_link("/proc/self").unwrap();
+    let folder = std::env::temp_dir().join(format!("ringspin-c-random-{}", own.display()));
+    let folder = folder.to_str().unwrap();
+    std::fs::create_dir(folder).unwrap();
+    let name = |template: &str| std::ffi::CString::new(format!("{folder}/{template}")).unwrap();
+    let [first, second, wrong] = ["XXXXXX", "data-XXXXXX.csv", "X"].map(|name_of| {
+        let text = name(name_of).into_raw();
+        // SAFETY: a text that the function may change, and which is taken back.
+        unsafe {
+            match name_of {
+                "data-XXXXXX.csv" => assert!(libc::mkstemps(text, 4) >= 0),
+                _ => assert_eq!(libc::mkdtemp(text).is_null(), name_of == "X"),
+            }
+            std::ffi::CString::from_raw(text).into_string().unwrap().split_off(folder.len())
+        }
+    });
+    log(format!("{first} {second} {wrong}"));
+    assert!(std::fs::metadata(format!("{folder}{first}")).unwrap().is_dir());
+    assert!(std::fs::metadata(format!("{folder}{second}")).unwrap().is_file());
+    std::fs::remove_dir_all(folder).unwrap();
 }
 
 /// A loop that tries to lock a mutex until another thread has released it.

@@ -6,6 +6,7 @@
 //! ```toml
 //! default_core = 0            # optional: where event loops go that no core names
 //! lock_memory = true          # optional: no page of the process may be swapped out (mlockall)
+//! pin = false                 # optional: the kernel moves the workers to any allowed core
 //! use_isolated = true         # optional: the numbers of cores count the isolated cores, from 0
 //! later = ["/tracker"]        # optional: nodes (or groups) that may be created after the start
 //!
@@ -101,6 +102,10 @@ pub struct Mapping {
     /// Whether core numbers count the machine's isolated cores, from zero.
     #[cfg_attr(feature = "toml", serde(default, skip_serializing_if = "is_false"))]
     pub use_isolated: bool,
+    /// Whether each worker stays on its core; by default it does. Otherwise the kernel moves the
+    /// workers among all allowed cores, and a number only says which loops share a worker.
+    #[cfg_attr(feature = "toml", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub pin: Option<bool>,
     /// The nodes and callback groups that entries may name though they do not exist at the start.
     #[cfg_attr(feature = "toml", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub later: Vec<String>,
@@ -168,6 +173,8 @@ fn is_false(value: &bool) -> bool {
 pub struct CorePlan {
     /// The operating system's number of the core.
     pub core: usize,
+    /// Whether the worker stays on that core.
+    pub pin: bool,
     /// The SCHED_FIFO priority of the worker, if one was asked for.
     pub priority: Option<u8>,
     /// The wait strategy of the worker, if the mapping determines it: a thread that preempts
@@ -290,6 +297,14 @@ impl Mapping {
         self
     }
 
+    /// Lets the kernel move the workers, as on a machine that is shared with other programs: a
+    /// worker that stays on its core waits for them while another core is idle.
+    #[must_use]
+    pub fn unpinned(mut self) -> Self {
+        self.pin = Some(false);
+        self
+    }
+
     /// Sets how the worker of core `id` waits; the others wait as the executor says.
     #[must_use]
     pub fn wait(mut self, id: usize, strategy: WaitStrategy) -> Self {
@@ -391,7 +406,8 @@ impl Mapping {
             let declared = self.cores.iter().find(|declared| declared.thread() == key);
             let preempts = plans.last().is_some_and(|lower| lower.core == core);
             let wait = declared.and_then(|declared| declared.wait);
-            plans.push(CorePlan { core, priority, wait: wait.or(preempts.then_some(PARK)), loops });
+            let (wait, pin) = (wait.or(preempts.then_some(PARK)), self.pin != Some(false));
+            plans.push(CorePlan { core, pin, priority, wait, loops });
         }
         plans.reverse();
         Ok(plans)

@@ -43,21 +43,21 @@ pub(crate) fn place(
 ) -> Result<(Vec<CorePlan>, Placement)> {
     let names = loop_names(info);
     let machine = Machine::this();
+    let (default, is_whole) = machine.default_cores();
     let given = match mapping {
         Some(mapping) => mapping.on_machine(&machine)?,
-        None => Mapping::round_robin(&names, &machine.allowed),
+        None => Mapping { pin: Some(is_whole), ..Mapping::round_robin(&names, &default) },
     };
     let mut plan = given.resolve(&names, &machine.cores())?;
     // The others are for the nodes that are created later.
-    let unused = |core| CorePlan { core, priority: None, wait: None, loops: Vec::new() };
+    let pin = given.pin != Some(false);
+    let unused = |core| CorePlan { core, pin, priority: None, wait: None, loops: Vec::new() };
     if mapping.is_none() {
         let used: Vec<_> = plan.iter().map(|of| of.core).collect();
-        plan.extend(
-            machine.allowed.iter().filter(|core| !used.contains(core)).map(|of| unused(*of)),
-        );
+        plan.extend(default.iter().filter(|core| !used.contains(core)).map(|of| unused(*of)));
     }
     if plan.is_empty() {
-        plan.push(unused(machine.allowed.first().copied().unwrap_or_default()));
+        plan.push(unused(default.first().copied().unwrap_or_default()));
     }
     let placement = match mapping {
         Some(_) => Placement::new(&given, &plan),

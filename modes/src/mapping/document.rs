@@ -37,9 +37,9 @@ impl Mapping {
 
     fn parse(text: &str, path: Option<&Path>) -> Result<Self> {
         let origin = path.map_or("the text".into(), |path| format!("`{}`", path.display()));
-        let way_out = "correct that line; the keys are `default_core`, `use_isolated`, `later`, \
-                       `lock_memory`, a table `[dispatch_priorities]` and, under each `[[core]]`, \
-                       `id`, `nodes`, `priority`, `isolated` and `wait`";
+        let way_out = "correct that line; the keys are `default_core`, `pin`, `use_isolated`, \
+                       `later`, `lock_memory`, a table `[dispatch_priorities]` and, under each \
+                       `[[core]]`, `id`, `nodes`, `priority`, `isolated` and `wait`";
         let parsed = toml_text::parse(text, &format!("{origin} is not a mapping"), way_out);
         parsed.map_err(|error| match path {
             Some(path) => error.at_path(path),

@@ -13,6 +13,9 @@ use std::collections::BTreeSet;
 /// The file in which Linux lists the isolated cores.
 const ISOLATED: &str = "/sys/devices/system/cpu/isolated";
 
+/// The file in which Linux lists the cores that are switched on.
+const ONLINE: &str = "/sys/devices/system/cpu/online";
+
 /// The cores that a process may run its workers on, as the operating system numbers them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Machine {
@@ -32,6 +35,21 @@ impl Machine {
             Vec::new()
         });
         Self { allowed: allowed_cores(), isolated }
+    }
+
+    /// The cores for workers without a mapping, as many as the affinity mask and the quota of the
+    /// control group let compute at the same time, and whether the workers stay on them. They do if
+    /// that is the whole machine: with less of it, others are scheduled on these cores, too.
+    pub(crate) fn default_cores(&self) -> (Vec<usize>, bool) {
+        let online = std::fs::read_to_string(ONLINE).ok().and_then(|text| parse_cpu_list(&text));
+        let parallelism = std::thread::available_parallelism().map_or(usize::MAX, usize::from);
+        self.limited(parallelism, online.map_or(0, |cores| cores.len()))
+    }
+
+    fn limited(&self, parallelism: usize, online: usize) -> (Vec<usize>, bool) {
+        let cores: Vec<_> = self.allowed.iter().copied().take(parallelism).collect();
+        let is_whole = cores.len() + self.isolated.len() >= online;
+        (cores, is_whole)
     }
 
     /// All cores that a mapping may name: the allowed and the isolated ones, ascending.
@@ -62,6 +80,12 @@ impl Mapping {
                 Error::new(ErrorKind::NotFound, text)
             }),
         };
+        let isolated = self.use_isolated || self.cores.iter().any(|core| core.isolated);
+        if isolated && self.pin == Some(false) {
+            let text = "the mapping wants isolated cores, to which the kernel moves no thread by \
+                        itself, and has `pin = false`; leave one of the two out";
+            return Err(Error::new(ErrorKind::InvalidArgument, text));
+        }
         let mut mapping = self.clone();
         mapping.use_isolated = false;
         mapping.default_core = mapping.default_core.map(number).transpose()?;
@@ -109,6 +133,24 @@ mod tests {
         assert_eq!(parse_cpu_list("\n"), Some(Vec::new()));
         for wrong in ["3-2", "a", "1-", "0-99999999999"] {
             assert_eq!(parse_cpu_list(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn workers_stay_where_the_process_has_the_whole_machine() {
+        let machine = Machine { allowed: vec![0, 1, 3], isolated: vec![2] };
+        assert_eq!(machine.limited(3, 4), (vec![0, 1, 3], true));
+        assert_eq!(machine.limited(3, 8), (vec![0, 1, 3], false));
+        // A quota of two cores.
+        assert_eq!(machine.limited(2, 4), (vec![0, 1], false));
+        assert_eq!(machine.limited(3, 0), (vec![0, 1, 3], true), "a system without a list");
+    }
+
+    #[test]
+    fn isolated_cores_need_pinned_workers() {
+        for mapping in [Mapping::new().core(5, ["/a"]).isolated(5), Mapping::new().use_isolated()] {
+            let error = mapping.unpinned().on_machine(&machine()).unwrap_err();
+            assert!(error.to_string().contains("leave one of the two out"), "{error}");
         }
     }
 

@@ -25,7 +25,7 @@ fn loops() -> Vec<LoopName<'static>> {
 }
 
 fn plan(core: usize, priority: Option<u8>, loops: &[usize]) -> CorePlan {
-    CorePlan { core, priority, wait: None, loops: loops.to_vec() }
+    CorePlan { core, pin: true, priority, wait: None, loops: loops.to_vec() }
 }
 
 fn message(mapping: &Mapping) -> String {
@@ -306,6 +306,7 @@ const TUNED: &str = r#"
 default_core = 0
 use_isolated = true
 lock_memory = true
+pin = false
 
 [dispatch_priorities]
 "/EuclideanClusterDetector" = 2
@@ -332,6 +333,7 @@ fn every_key_is_read_and_written() {
         .dispatch_priority("ns/Planner", 255)
         .default_core(0)
         .use_isolated()
+        .unpinned()
         .lock_memory();
     let read: Mapping = TUNED.parse().unwrap();
     assert_eq!(read, built);

@@ -296,7 +296,7 @@ fn thread_name(plan: &CorePlan) -> String {
 
 /// Pins this thread to its core and gives it its priority.
 fn pin(plan: &CorePlan) -> Result<()> {
-    if !thread::pin(plan.core) {
+    if plan.pin && !thread::pin(plan.core) {
         let text = format!(
             "failed to pin a worker to core {}: the operating system refuses that to this \
              process; choose one of the cores that it may use",

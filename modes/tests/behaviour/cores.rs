@@ -59,6 +59,26 @@ fn a_mapping_says_who_goes_first_on_a_core() {
     assert_eq!(order_on_one_core(turned), ["b", "a"]);
 }
 
+/// The cores on which a callback may run.
+fn cores_of_a_callback(mapping: Mapping) -> Vec<usize> {
+    let mut executor = Executor::multi_core(mapping.default_core(allowed_cores()[0]));
+    let seen = log();
+    let node = executor.create_node("node", seen.clone()).unwrap();
+    node.create_one_shot_timer(MS, |seen, cx| {
+        seen.lock().unwrap().extend(allowed_cores());
+        cx.stop();
+    })
+    .unwrap();
+    executor.spin().unwrap();
+    entries(&seen)
+}
+
+#[test]
+fn workers_that_are_not_pinned_may_run_on_all_cores() {
+    assert_eq!(cores_of_a_callback(Mapping::new()), allowed_cores()[..1]);
+    assert_eq!(cores_of_a_callback(Mapping::new().unpinned()), allowed_cores());
+}
+
 /// Creates nodes in a callback, one of them with a group, and notes on which thread each runs.
 fn late_threads(mapping: Option<Mapping>) -> Vec<(&'static str, String)> {
     let mut executor = Executor::new(Mode::MultiCore(mapping));
@@ -112,9 +132,11 @@ fn later_nodes_run_where_the_mapping_says() {
     let apart = Mapping::new().core(first, ["/root", "/third"]).later(["/third", "/root:group"]);
     let apart = apart.core(second, ["/root:group"]).default_core(second);
     assert_eq!(threads(Some(apart)), [true, true, false, true]);
-    // Without a mapping there is a worker on each core, also where the graph had fewer nodes.
+    // Without a mapping there is a worker on each core, also where the graph had fewer nodes, and
+    // as many as the quota allows.
     let cores = allowed_cores();
-    let turn = |n: usize| cores[n % cores.len()] == second;
+    let count = std::thread::available_parallelism().unwrap().get().min(cores.len());
+    let turn = |n: usize| cores[n % count] == second;
     assert_eq!(threads(None), [turn(1), false, false, turn(2)]);
 }
 

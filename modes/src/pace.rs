@@ -72,11 +72,11 @@ impl Pace {
         Self { began: reading, last: reading, rate, deadline, quiet: 0, callbacks_left, turn }
     }
 
-    /// Whether `deadline` is certainly still ahead, so that another callback may begin. Otherwise
-    /// [read](Self::read) the clock.
+    /// Whether `deadline` is certainly still ahead, by the processor's counter, which is read only
+    /// for a deadline; so another callback may begin. Otherwise [read](Self::read) the clock.
     #[inline]
-    pub(crate) fn is_ahead(&mut self, deadline: Time) -> bool {
-        (deadline == Time::MAX && self.rate > 0.0) || self.is_ahead_at(deadline, ticks())
+    pub(crate) fn is_ahead(&mut self, deadline: Time, ticks: Option<u64>) -> bool {
+        ticks.map_or(self.rate > 0.0, |ticks| self.is_ahead_at(deadline, ticks))
     }
 
     /// The ticks in a turn, or fewer; `None` until the rate is known.
@@ -253,9 +253,9 @@ mod tests {
     fn without_a_deadline_the_clock_is_read_until_the_rate_is_known() {
         let mut machine = Machine { now: 1 << 40, ticks_per_us: 0, readings: 0 };
         let mut unknown = pace(&mut machine, [13, 13]);
-        assert!(!unknown.is_ahead(Time::MAX) && unknown.turn_ticks().is_none());
+        assert!(!unknown.is_ahead(Time::MAX, None) && unknown.turn_ticks().is_none());
         let mut known = Pace { rate: 2.0, ..unknown };
         assert_eq!(known.turn_ticks(), Some(200_000));
-        assert!((0..10_000).all(|_| known.is_ahead(Time::MAX)));
+        assert!((0..10_000).all(|_| known.is_ahead(Time::MAX, None)));
     }
 }

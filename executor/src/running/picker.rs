@@ -40,6 +40,8 @@ pub struct Picker {
     last: u8,
     /// After so many ticks of the processor a turn ends with the event that is handled.
     turn_ticks: u64,
+    /// The processor's counter before the next pick, where it was read.
+    noted: Option<u64>,
 }
 
 /// The rings of one priority. Alone on a cache line, because each pick writes to it.
@@ -60,33 +62,35 @@ struct Round {
     cursor: usize,
     /// The number of events that the ring at the cursor has had in its turn.
     turn: u32,
-    /// When the turn began, in ticks of the processor.
-    began: u64,
+    /// When the turn began, in ticks of the processor; `None` if the counter was not read since.
+    began: Option<u64>,
 }
 
 impl Round {
     /// Serves the next ring that is ready, by a function that finds the next one from a place on.
     ///
-    /// Where turns have a limit, a ring that is ready alone has none: another one that becomes
-    /// ready is the next. So the processor's counter is read only while several are ready.
+    /// A turn with a limit counts from its begin where the processor's counter was `noted`. Else it
+    /// counts from the first event for which another ring waits, so that an event alone does not
+    /// pay for a reading.
     #[inline(always)]
     fn serve(
         &mut self,
         next: impl Fn(usize) -> Option<usize>,
-        turn_ticks: u64,
+        (turn_ticks, noted): (u64, Option<u64>),
         now: impl Fn() -> u64,
     ) -> Option<usize> {
         let mut index = next(self.cursor)?;
         if turn_ticks != u64::MAX {
-            let Some(other) = next(index + 1).filter(|other| *other != index) else {
-                (self.cursor, self.turn) = (index + 1, 0);
-                return Some(index);
-            };
-            let (now, continues) = (now(), self.turn > 0 && index == self.cursor);
+            let continues = self.turn > 0 && index == self.cursor;
             if !continues {
-                self.began = now;
-            } else if now.wrapping_sub(self.began) >= turn_ticks {
-                (index, self.began) = (other, now);
+                self.began = noted;
+            }
+            if let Some(other) = next(index + 1).filter(|other| *other != index) {
+                let now = noted.unwrap_or_else(now);
+                let began = *self.began.get_or_insert(now);
+                if continues && now.wrapping_sub(began) >= turn_ticks {
+                    (index, self.began) = (other, Some(now));
+                }
             }
         }
         // A further event of the turn, or the first one of the ring to which the round moves.
@@ -103,8 +107,8 @@ impl Round {
 impl Picker {
     /// Creates a picker for rings `0..` with these priorities.
     pub fn new(priorities: &[u8]) -> Self {
-        let (streak, relief, last, turn_ticks) = (0, 0, u8::MAX, u64::MAX);
-        let mut picker = Self { classes: Vec::new(), streak, relief, last, turn_ticks };
+        let (streak, relief, last, turn_ticks, noted) = (0, 0, u8::MAX, u64::MAX, None);
+        let mut picker = Self { classes: Vec::new(), streak, relief, last, turn_ticks, noted };
         priorities.iter().enumerate().for_each(|(ring, priority)| picker.add(ring, *priority));
         picker
     }
@@ -136,11 +140,16 @@ impl Picker {
         self.classes.retain(|class| !class.members.is_empty());
     }
 
-    /// Lets a turn end with the event that is handled after so many [`ticks`], or in which another
-    /// ring becomes ready if none was. Without this only the number of events limits it, so that
-    /// simulated workers do the same on every machine.
+    /// Lets a turn end with the event that is handled after so many [`ticks`]. Without this only
+    /// the number of events limits it, so that simulated workers do the same on every machine.
     pub fn limit_turns(&mut self, turn_ticks: u64) {
         self.turn_ticks = turn_ticks;
+    }
+
+    /// Tells the processor's counter before the next pick, where it was read.
+    #[inline]
+    pub fn note_ticks(&mut self, ticks: Option<u64>) {
+        self.noted = ticks;
     }
 
     /// The next ring to serve, if any is ready. Constant time, plus the number of priorities if
@@ -153,7 +162,10 @@ impl Picker {
     #[inline(always)]
     fn pick_at(&mut self, set: &ReadySet, now: impl Fn() -> u64) -> Option<usize> {
         let picked = match &mut self.classes[..] {
-            [class] => class.round.serve(|from| set.next(from), self.turn_ticks, now),
+            [class] => {
+                let times = (self.turn_ticks, self.noted);
+                class.round.serve(|from| set.next(from), times, now)
+            }
             _ => self.pick_by_priority(set, now),
         };
         if picked.is_none() {
@@ -188,7 +200,8 @@ impl Picker {
         }
         // Go round within the class, from where the last round stopped.
         let Class { round, members, .. } = class;
-        round.serve(|from| set.next_in(from, members), self.turn_ticks, now)
+        let times = (self.turn_ticks, self.noted);
+        round.serve(|from| set.next_in(from, members), times, now)
     }
 }
 
@@ -354,15 +367,22 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_that_was_ready_alone_has_no_turn() {
-        for (turn_ticks, expected) in [(100, 1), (u64::MAX, 0)] {
+    fn the_turn_of_a_ring_that_was_ready_alone_counts_from_its_begin_if_that_is_known() {
+        let (ends, continues) = (Some(1), Some(0));
+        for (noted, expected) in [
+            ([Some(7), Some(107)], ends),
+            ([Some(7), Some(106)], continues),
+            ([None; 2], continues),
+        ] {
             let set = ReadySet::new(2);
             set.mark(0);
             let mut picker = Picker::new(&[0; 2]);
-            picker.limit_turns(turn_ticks);
+            picker.limit_turns(100);
+            picker.note_ticks(noted[0]);
             assert_eq!(picker.pick_at(&set, || panic!("no counter is needed")), Some(0));
             set.mark(1);
-            assert_eq!(picker.pick_at(&set, || 7), Some(expected));
+            picker.note_ticks(noted[1]);
+            assert_eq!(picker.pick_at(&set, || 1 << 40), expected, "{noted:?}");
         }
     }
 

@@ -338,6 +338,13 @@ impl Worker {
         self.picker.limit_turns(turn_ticks);
     }
 
+    /// Tells the processor's counter before the next dispatch, where it was read: turns count from
+    /// there.
+    #[inline]
+    pub fn note_ticks(&mut self, ticks: Option<u64>) {
+        self.picker.note_ticks(ticks);
+    }
+
     /// Dispatches on `thread` the events that are ready now, and none that become ready meanwhile,
     /// until `done` says so. Returns how many there were. Only for live modes.
     pub fn dispatch_ready(

@@ -19,6 +19,7 @@ use ringspin_executor::wait::Idle;
 use ringspin_executor::{
     Clock, Error, ErrorKind, Recorder, Result, RosClock, StopHandle, Time, Worker, panic_message,
 };
+use ringspin_ringbuf::ticks;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -63,6 +64,7 @@ impl LiveScheduler {
             return Err(Error::new(ErrorKind::Unsupported, text));
         }
         let (worker, clock, pace) = (&mut self.workers[0], &self.clock, &mut self.pace);
+        worker.note_ticks(None);
         Ok(spin.monitor.contain(WORKER, || run(worker, clock, pace)).unwrap_or_default())
     }
 }
@@ -127,9 +129,11 @@ fn run_worker(
     while !stop.is_stopped() {
         worker.pass(&mut thread);
         let due = next_due(worker, end.by(clock));
+        let ticks = (due != Time::MAX).then(ticks);
+        worker.note_ticks(ticks);
         // A clock that is followed is read at no cost, and advances at its own pace.
         let is_followed = clock.is_followed();
-        if is_followed || was_followed || !pace.is_ahead(due) {
+        if is_followed || was_followed || !pace.is_ahead(due, ticks) {
             was_followed = is_followed;
             let now = read(clock, worker, pace);
             if end.has_come(now, clock) {

@@ -131,6 +131,15 @@ pub enum ProcessFault {
         /// How long, in nanoseconds.
         duration_ns: u64,
     },
+    /// The clock of the calendar of a process jumps.
+    Clock {
+        /// The place of the process in the system.
+        process: u32,
+        /// The instant.
+        at: Time,
+        /// How far, in nanoseconds; back if it is negative.
+        by_ns: i64,
+    },
 }
 
 /// All deviations of a run from the default order, from the delays of its links, and from the seed
@@ -145,8 +154,8 @@ pub enum ProcessFault {
 /// In a system of processes, `l0.12>3` is the loss of the message with index 12 of those from
 /// process 0 to process 3, `h3@2.5:0>1` is a choice among the threads of process 3, `k2.17` kills
 /// process 2 before its turn 17, `k2.17+1` also starts it again 1 s later, `d1+0.5` starts process
-/// 1 half a second late, and `c3:0>2+0.5` is a partition of the processes 0 and 2, from 3 s on for
-/// half a second.
+/// 1 half a second late, `c3:0>2+0.5` is a partition of the processes 0 and 2, from 3 s on for half
+/// a second, and `j2@3-0.5` sets the clock of process 2 back by half a second at 3 s.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
     /// Replaces the [seed](crate::Simulation::seed) of everything random.
@@ -383,6 +392,10 @@ impl fmt::Display for ProcessFault {
                 let (since, duration) = (seconds(since), for_seconds(duration_ns));
                 write!(f, "c{since}:{one}>{other}+{duration}")
             }
+            Self::Clock { process, at, by_ns } => {
+                let sign = if by_ns < 0 { '-' } else { '+' };
+                write!(f, "j{process}@{}{sign}{}", seconds(at), for_seconds(by_ns.unsigned_abs()))
+            }
         }
     }
 }
@@ -427,6 +440,7 @@ fn entry(item: &str) -> Option<ScheduleEntry> {
         "k" => ScheduleEntry::Fault(kill(rest)?),
         "d" => ScheduleEntry::Fault(late(rest)?),
         "c" => ScheduleEntry::Fault(partition(rest)?),
+        "j" => ScheduleEntry::Fault(jump(rest)?),
         _ => return None,
     })
 }
@@ -437,8 +451,9 @@ fn invalid(item: &str) -> Error {
          `h<seconds>:<choice>><taken>`, `p<seconds>:<callback>.<number>><callback>.<number>`, \
          `m<source>.<sequence>><callback>+<nanoseconds>` or `l<source>.<sequence>><callback>`, or \
          of processes `h<process>@<seconds>:<choice>><taken>`, `k<process>.<turn>`, \
-         `k<process>.<turn>+<seconds>`, `d<process>+<seconds>` or \
-         `c<seconds>:<process>><process>+<seconds>`, separated by commas, as it was printed"
+         `k<process>.<turn>+<seconds>`, `d<process>+<seconds>`, \
+         `c<seconds>:<process>><process>+<seconds>` or `j<process>@<seconds>+<seconds>`, separated \
+         by commas, as it was printed"
     );
     Error::new(ErrorKind::Parse, text)
 }
@@ -507,6 +522,14 @@ fn partition(text: &str) -> Option<ProcessFault> {
     Some(ProcessFault::Partition { since: time(since)?, processes, duration_ns: nanos(duration)? })
 }
 
+fn jump(text: &str) -> Option<ProcessFault> {
+    let (process, jump) = text.split_once('@')?;
+    let sign = jump.find(['+', '-'])?;
+    let (at, by) = (time(&jump[..sign])?, i128::from(nanos(&jump[sign + 1..])?));
+    let by = if jump[sign..].starts_with('-') { -by } else { by };
+    Some(ProcessFault::Clock { process: process.parse().ok()?, at, by_ns: by.try_into().ok()? })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -541,17 +564,22 @@ mod tests {
                 held: turn(a, n),
                 until: turn(b, m),
             };
-            let fault = |(kind, at, processes, nanos): (u8, u64, [u32; 2], u64)| match kind % 3 {
+            let fault = |(kind, at, processes, nanos): (u8, u64, [u32; 2], u64)| match kind % 4 {
                 0 => ProcessFault::Kill {
                     process: processes[0],
                     turn: at,
                     restart_ns: (nanos % 2 == 0).then_some(nanos),
                 },
                 1 => ProcessFault::Late { process: processes[0], delay_ns: nanos },
-                _ => ProcessFault::Partition {
+                2 => ProcessFault::Partition {
                     since: Time::from_nanos(at),
                     processes,
                     duration_ns: nanos,
+                },
+                _ => ProcessFault::Clock {
+                    process: processes[0],
+                    at: Time::from_nanos(at),
+                    by_ns: nanos as i64,
                 },
             };
             let schedule = Schedule {
@@ -577,12 +605,14 @@ mod tests {
         let schedule: Schedule = "p3:4.0>5.2,s9".parse().unwrap();
         assert_eq!((schedule.len(), schedule.seed), (2, Some(9)));
         assert_eq!(schedule.to_string(), "s9,p3:4.0>5.2");
-        let faults = "l0.12>3,h3@2.5:0>1,k2.17,k2.17+1,d1+0.5,c3:0>2+0.5";
+        let faults = "l0.12>3,h3@2.5:0>1,k2.17,k2.17+1,d1+0.5,c3:0>2+0.5,j2@3-0.5,j2@3+0.5";
         assert_eq!(faults.parse::<Schedule>().unwrap().to_string(), faults);
         for wrong in [
             "k2",
             "d1",
             "c3:0+1",
+            "j2@3",
+            "j2@3+9999999999",
             "t2.5",
             "x",
             "s",

@@ -107,8 +107,8 @@ enum Command {
         /// The seeds.
         #[arg(long, value_name = "FROM..TO", default_value = "0..100", value_parser = seeds)]
         seeds: Range<u64>,
-        /// The faults that runs get: `kill`, `restart`, `late`, `partition`, `loss`, or one of them
-        /// for a process, as in `restart:server`.
+        /// The faults that runs get: `kill`, `restart`, `late`, `partition`, `loss`, `clock`, or
+        /// one of them for a process, as in `restart:server`.
         #[arg(long, value_name = "FAULT,..", value_delimiter = ',')]
         faults: Vec<Choice>,
         /// The most faults in a run.

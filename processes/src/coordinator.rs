@@ -30,7 +30,7 @@ use ringspin_executor::{Error, ErrorKind, Result, Time};
 use ringspin_modes::quantity::Nanos;
 use ringspin_modes::random::mix;
 use ringspin_process_protocol::{
-    Callback, DURATIONS, Down, Entity, Gid, Kind, NEVER, Sample, Sockets, Up,
+    Callback, DURATIONS, Down, Entity, Gid, Kind, NEVER, OPENED, Sample, Sockets, Up,
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::process::ExitStatus;
@@ -159,7 +159,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         self.outcome.choices = self.queue.choices;
         let all: Vec<_> = self.processes.keys().copied().collect();
         all.into_iter().for_each(|number| self.note_origin(number));
-        self.outcome.origins = self.provenance.take().unwrap_or_default().origins;
+        self.outcome.origins = self.provenance.take().unwrap_or_default().finish();
         let turns = self.processes.iter().map(|(number, process)| (*number, process.heard));
         self.outcome.activity = Activity { turns: turns.collect(), messages: self.graph.sent };
         Ok(self.outcome)
@@ -332,10 +332,12 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         for place in places {
             let (spec, number) = (&self.system.processes[place], self.next_number(place));
             let seed = mix(self.system.seed ^ mix(u64::from(number) + 1));
-            let jumps = self.system.clock_jumps_of(&spec.name);
+            let jumps = self.graph.faults.jumps_of(place, self.shared.date);
             let computing = self.system.computing_of(spec, self.options.profile.is_some());
             let seeded = (seed, self.options.threads());
-            let variables = [(DURATIONS, computing), (CLOCK_JUMPS, jumps.clone())];
+            let opened = self.provenance.as_ref().map(|_| "1".to_owned());
+            let variables =
+                [(DURATIONS, computing), (CLOCK_JUMPS, jumps.clone()), (OPENED, opened)];
             let process =
                 Process::start((place, spec, variables), number, self.now, seeded, self.shared)?;
             self.record.note(self.now, &spec.name, format_args!("starts as process {number}"));
@@ -447,23 +449,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
                 self.record.note(self.now, name, format_args!("says that a publisher lives"));
                 self.tell_others(number, &Down::Assert(gid));
             }
-            Up::Publish(sample) => {
-                let bytes = self.shared.bytes(&sample.payload)?;
-                let publisher = self.graph.get(sample.from);
-                if let (Some(recording), Some(publisher)) = (&mut self.recording, publisher) {
-                    recording.add(publisher, &sample, &bytes)?;
-                }
-                if let Some(line) = publisher.and_then(|of| self.echo.line(of, &bytes)) {
-                    self.record.show(self.now, name, &line);
-                }
-                let topic = publisher.map_or("?", |entity| &entity.name);
-                self.has_end_message |= self.system.end.as_deref() == Some(topic);
-                let contents = Contents(&bytes);
-                let event = format_args!("publishes {topic} {}, {contents}", sample.number);
-                self.record.note(self.now, name, event);
-                let arrivals = self.graph.publish(&sample, self.now);
-                self.deliver(sample, arrivals);
-            }
+            Up::Publish(sample) => self.publish(name, sample)?,
             Up::Request { name: service, to, sample } => {
                 let bytes = self.shared.bytes(&sample.payload)?;
                 let contents = Contents(&bytes);
@@ -493,9 +479,32 @@ impl<'a, 'b> Coordinator<'a, 'b> {
                 self.record.note(self.now, name, format_args!("computes until {end}"));
                 self.send(end, number, number, Down::Computed(callback));
             }
+            Up::Opened(path) => {
+                let spec = &self.system.processes[self.processes[&number].place];
+                self.provenance.iter_mut().for_each(|all| all.add_opened(spec, &path));
+            }
             Up::Computed { callback, nanos } => self.profile.add(name, callback, nanos),
             Up::Rest { .. } | Up::End { .. } => {}
         }
+        Ok(())
+    }
+
+    fn publish(&mut self, name: &str, sample: Sample) -> Result<()> {
+        let bytes = self.shared.bytes(&sample.payload)?;
+        let publisher = self.graph.get(sample.from);
+        if let (Some(recording), Some(publisher)) = (&mut self.recording, publisher) {
+            recording.add(publisher, &sample, &bytes)?;
+        }
+        if let Some(line) = publisher.and_then(|of| self.echo.line(of, &bytes)) {
+            self.record.show(self.now, name, &line);
+        }
+        let topic = publisher.map_or("?", |entity| &entity.name);
+        self.has_end_message |= self.system.end.as_deref() == Some(topic);
+        let contents = Contents(&bytes);
+        let event = format_args!("publishes {topic} {}, {contents}", sample.number);
+        self.record.note(self.now, name, event);
+        let arrivals = self.graph.publish(&sample, self.now);
+        self.deliver(sample, arrivals);
         Ok(())
     }
 

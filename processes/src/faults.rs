@@ -19,7 +19,7 @@ pub(crate) const RESTART_DELAY: u64 = 1_000_000_000;
 
 const MILLISECOND: u64 = 1_000_000;
 
-/// The longest delay of a start, and the longest partition, that are drawn, in milliseconds.
+/// The longest delay of a start, partition, and jump of a clock that are drawn, in milliseconds.
 const DRAWN_MAX: u64 = 2000;
 
 /// The faults of a run.
@@ -30,6 +30,8 @@ pub(crate) struct Faults {
     /// Whether the system has kills, which happen at their times.
     kills_at_times: bool,
     late: BTreeMap<u32, u64>,
+    /// The jumps of clocks, with the places of their processes: time and length.
+    jumps: Vec<(usize, u64, i64)>,
     /// The messages to lose. Those of the system are removed when they are lost.
     losses: BTreeSet<(Loss, IsOwn)>,
     /// The faults of the schedule that were applied, in words.
@@ -57,7 +59,9 @@ impl Faults {
         for fault in &system.fault {
             match fault {
                 Fault::Kill { .. } => faults.kills_at_times = true,
-                Fault::Clock { .. } => {} // at its time
+                Fault::Clock { process, at, by } => {
+                    faults.jumps.extend(system.place(process).map(|place| (place, at.0, *by)));
+                }
                 Fault::Loss { .. } => {
                     faults.losses.extend(loss_of(system, fault).map(|loss| (loss, true)));
                 }
@@ -87,6 +91,14 @@ impl Faults {
                         faults.applied.push((ScheduleEntry::Fault(*fault), words));
                     }
                 }
+                ProcessFault::Clock { process, at, by_ns } => {
+                    if let Some(spec) = system.processes.get(process as usize) {
+                        faults.jumps.push((process as usize, at.as_nanos(), by_ns));
+                        let by = seconds(by_ns);
+                        let words = format!("the clock of {} jumps by {by} s at {at}", spec.name);
+                        faults.applied.push((ScheduleEntry::Fault(*fault), words));
+                    }
+                }
             }
         }
         (faults, links)
@@ -98,6 +110,17 @@ impl Faults {
         let entry = ScheduleEntry::Fault(ProcessFault::Late { process, delay_ns });
         self.applied.push((entry, format!("{name} starts {} late", Nanos(delay_ns))));
         delay_ns
+    }
+
+    /// The jumps of the clock of the process at this place, as it gets them; none without one. Its
+    /// times are those since `date`.
+    pub(crate) fn jumps_of(&self, place: usize, date: u64) -> Option<String> {
+        let jumps = self.jumps.iter().filter(|(of, ..)| *of == place);
+        let jump = |(_, at, by): &(usize, u64, i64)| {
+            format!("{}:{}", seconds(at.saturating_add(date) as i64), seconds(*by))
+        };
+        let jumps: Vec<_> = jumps.map(jump).collect();
+        (!jumps.is_empty()).then(|| jumps.join(","))
     }
 
     /// Whether the process is killed before this turn, and the time until it is started again.
@@ -137,6 +160,12 @@ impl Faults {
     }
 }
 
+fn seconds(nanos: i64) -> String {
+    let sign = if nanos < 0 { "-" } else { "" };
+    let nanos = nanos.unsigned_abs();
+    format!("{sign}{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000)
+}
+
 /// The links of a partition, one for each direction.
 fn partition(between: &[String; 2], since: Option<Time>, until: Option<Time>) -> [LinkRule; 2] {
     [[0, 1], [1, 0]].map(|[from, to]| LinkRule {
@@ -163,6 +192,7 @@ enum Kind {
     Late,
     Partition,
     Loss,
+    Clock,
 }
 
 /// The faults that an exploration draws: of a kind, and of one process if it is named.
@@ -186,10 +216,11 @@ impl FromStr for Choice {
             "late" => Kind::Late,
             "partition" => Kind::Partition,
             "loss" => Kind::Loss,
+            "clock" => Kind::Clock,
             _ => {
                 let text = format!(
-                    "`{kind}` is no fault: write `kill`, `restart`, `late`, `partition` or `loss`, \
-                     and `:` and a process if it is for one, as in `restart:server`"
+                    "`{kind}` is no fault: write `kill`, `restart`, `late`, `partition`, `loss` or \
+                     `clock`, and `:` and a process if it is for one, as in `restart:server`"
                 );
                 return Err(Error::new(ErrorKind::InvalidArgument, text));
             }
@@ -210,6 +241,7 @@ impl Choice {
         let is_it = |n: u32| self.process.as_ref().is_none_or(|name| name == system.name_of(n));
         let ways = activity.messages.iter().map(|(way, count)| (*way, *count));
         let ways = ways.filter(|((from, to), _)| is_it(*from) || is_it(*to));
+        let places = (0..system.processes.len() as u32).filter(|place| is_it(*place));
         let mut millis = |max: u64| (1 + random.below(max.max(1))) * MILLISECOND;
         let fault = match self.kind {
             Kind::Kill | Kind::Restart => {
@@ -222,7 +254,6 @@ impl Choice {
             }
             Kind::Late => {
                 let delay_ns = millis(DRAWN_MAX);
-                let places = (0..system.processes.len() as u32).filter(|place| is_it(*place));
                 ProcessFault::Late { process: pick(places, random)?, delay_ns }
             }
             Kind::Partition => {
@@ -232,6 +263,12 @@ impl Choice {
                 let ((from, to), _) = pick(ways, random)?;
                 let processes = [of_system(from), of_system(to)];
                 ProcessFault::Partition { since, processes, duration_ns }
+            }
+            Kind::Clock => {
+                let at = Time::from_nanos(millis(end.as_nanos() / MILLISECOND));
+                let by = millis(DRAWN_MAX) as i64;
+                let by_ns = if random.below(2) == 0 { by } else { -by };
+                ProcessFault::Clock { process: pick(places, random)?, at, by_ns }
             }
             Kind::Loss => {
                 let mut index = random.below(ways.clone().map(|(_, count)| count).sum());

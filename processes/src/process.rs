@@ -173,7 +173,7 @@ impl Process {
     /// # Errors
     /// A program that cannot be started.
     pub(crate) fn start(
-        (place, spec, variables): (usize, &ProcessSpec, [(&str, Option<String>); 2]),
+        (place, spec, variables): (usize, &ProcessSpec, [(&str, Option<String>); 3]),
         number: u32,
         now: u64,
         (seed, threads): (u64, &TiePolicy),

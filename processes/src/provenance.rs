@@ -42,7 +42,7 @@ pub(crate) struct Origin {
     program: BTreeMap<String, String>,
     /// The builds of libraries.
     libraries: BTreeMap<String, String>,
-    /// The files that its command names, with their hashes.
+    /// The files that its command names or that it opens, with their hashes.
     files: BTreeMap<String, String>,
     /// The variables of its environment that the system sets or that decide about programs.
     environment: BTreeMap<String, String>,
@@ -51,9 +51,11 @@ pub(crate) struct Origin {
 /// The origins of all processes, by name.
 #[derive(Debug, Default)]
 pub(crate) struct Provenance {
-    pub(crate) origins: BTreeMap<String, Origin>,
+    origins: BTreeMap<String, Origin>,
     /// The builds of files that were read.
     builds: BTreeMap<PathBuf, String>,
+    /// The files that processes have opened, with their names and hashes.
+    opened: BTreeMap<String, BTreeMap<PathBuf, (String, u128)>>,
 }
 
 impl Provenance {
@@ -80,6 +82,36 @@ impl Provenance {
         self.origins.insert(spec.name.clone(), origin);
     }
 
+    /// Adds a file that the program of `spec` has opened for reading, unless its command names it.
+    pub(crate) fn add_opened(&mut self, spec: &ProcessSpec, path: &Path) {
+        let is_it =
+            |other: PathBuf| other.canonicalize().is_ok_and(|other| path.starts_with(other));
+        if path.starts_with("/sys") || named(spec).any(is_it) {
+            return;
+        }
+        let Ok(bytes) = fs::read(path) else { return };
+        // The compiler of Python notes when a file was changed, in its first bytes.
+        let is_compiled = path.extension().is_some_and(|extension| extension == "pyc");
+        let hash = xxh3_128(bytes.get(if is_compiled { 16 } else { 0 }..).unwrap_or_default());
+        let opened = self.opened.entry(spec.name.clone()).or_default();
+        opened.entry(path.into()).or_insert_with(|| (opened_name(spec, path), hash));
+    }
+
+    /// The origins, with the files that were opened: those of one name have the sum of their
+    /// hashes.
+    pub(crate) fn finish(mut self) -> BTreeMap<String, Origin> {
+        for (process, opened) in self.opened {
+            let mut sums: BTreeMap<_, u128> = BTreeMap::new();
+            for (name, hash) in opened.into_values() {
+                let sum = sums.entry(name).or_default();
+                *sum = sum.wrapping_add(hash);
+            }
+            let files = sums.into_iter().map(|(name, sum)| (name, text(sum)));
+            self.origins.entry(process).or_default().files.extend(files);
+        }
+        self.origins
+    }
+
     /// The build of a program or library: the one that its linker noted, else its hash.
     fn build(&mut self, path: &Path) -> String {
         if let Some(build) = self.builds.get(path) {
@@ -98,27 +130,43 @@ impl Provenance {
 }
 
 pub(crate) fn hash(bytes: &[u8]) -> String {
-    format!("xxh3 {:032x}", xxh3_128(bytes))
+    text(xxh3_128(bytes))
+}
+
+fn text(hash: u128) -> String {
+    format!("xxh3 {hash:032x}")
 }
 
 fn name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
+/// The paths that the command names.
+fn named(spec: &ProcessSpec) -> impl Iterator<Item = PathBuf> {
+    let folder = spec.folder.clone().unwrap_or_default();
+    spec.words().unwrap_or_default().into_iter().skip(1).map(move |word| folder.join(word))
+}
+
 /// The files that the command names; of a folder, such as a recording, all files in it.
 fn files(spec: &ProcessSpec) -> BTreeMap<String, String> {
-    let folder = spec.folder.clone().unwrap_or_default();
-    let words = spec.words().unwrap_or_default().into_iter().skip(1);
-    let named = words.map(|word| (name(Path::new(&word)), folder.join(word)));
-    let files = named.flat_map(|(name, path)| match fs::read_dir(&path) {
+    let files = named(spec).flat_map(|path| match fs::read_dir(&path) {
         Ok(entries) => {
             let paths = entries.flatten().map(|entry| entry.path());
-            paths.map(|path| (format!("{name}/{}", self::name(&path)), path)).collect()
+            paths.map(|inner| (format!("{}/{}", name(&path), name(&inner)), inner)).collect()
         }
-        Err(_) => vec![(name, path)],
+        Err(_) => vec![(name(&path), path)],
     });
     let files = files.filter(|(_, path)| path.is_file());
     files.filter_map(|(name, path)| Some((name, hash(&fs::read(path).ok()?)))).collect()
+}
+
+/// The name of a file that was opened: beside the system its path from there, elsewhere with its
+/// folder alone.
+fn opened_name(spec: &ProcessSpec, path: &Path) -> String {
+    let folder = spec.folder.as_ref().and_then(|folder| folder.canonicalize().ok());
+    let inner = folder.as_ref().and_then(|folder| path.strip_prefix(folder).ok());
+    let last = || path.components().rev().take(2).collect::<Vec<_>>().into_iter().rev().collect();
+    inner.map_or_else(last, Path::to_path_buf).display().to_string()
 }
 
 fn environment(spec: &ProcessSpec, folder: &Path) -> BTreeMap<String, String> {

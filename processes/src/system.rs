@@ -331,24 +331,6 @@ impl System {
         has_any.then(|| Computing { rules, shares_cores, is_profiled }.to_string())
     }
 
-    /// The jumps of a process's clock, as it gets them; none without one.
-    pub(crate) fn clock_jumps_of(&self, of: &str) -> Option<String> {
-        let seconds = |nanos: i64| {
-            let sign = if nanos < 0 { "-" } else { "" };
-            let nanos = nanos.unsigned_abs();
-            format!("{sign}{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000)
-        };
-        let jump = |fault: &Fault| match fault {
-            Fault::Clock { process, at, by } if process == of => {
-                let at = at.0.saturating_add(self.date.map_or(0, |date| date.0));
-                Some(format!("{}:{}", seconds(at as i64), seconds(*by)))
-            }
-            _ => None,
-        };
-        let jumps: Vec<_> = self.fault.iter().filter_map(jump).collect();
-        (!jumps.is_empty()).then(|| jumps.join(","))
-    }
-
     /// Refuses names and commands that cannot be.
     pub(crate) fn check(&self) -> Result<()> {
         let invalid = |text: String| Err(Error::new(ErrorKind::InvalidArgument, text));

@@ -235,7 +235,8 @@ impl Bus {
         Gid { process: self.process, number: self.last }
     }
 
-    fn say(&mut self, frame: &Up) {
+    /// Tells the coordinator, at the end of the turn.
+    pub(crate) fn say(&mut self, frame: &Up) {
         if self.is_joined {
             self.outbox.push(frame);
         }

@@ -7,11 +7,13 @@
 
 use crate::bus::{self, Bus};
 use ringspin_process_protocol::{
-    Down, NEVER, Payload, Place, Sample, SharedMemory, Sockets, Up, VARIABLE, receive,
+    Down, NEVER, OPENED, Payload, Place, Sample, SharedMemory, Sockets, Up, VARIABLE, receive,
 };
 use ringspin_simulated_threads::coordination::{self, Next, Rest};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::sync::OnceLock;
 
@@ -72,7 +74,8 @@ extern "C" fn begin() {
     });
     let network = peer(&socket);
     let _ = SOCKET.set(socket);
-    let at = coordination::Place { start: place.start, process: place.process, network };
+    let opened = std::env::var_os(OPENED).map(|_| opened as extern "C" fn(_, _));
+    let at = coordination::Place { start: place.start, process: place.process, network, opened };
     if coordination::join(coordinate, at) {
         // SAFETY: a function of this library.
         unsafe { libc::atexit(end) };
@@ -90,6 +93,13 @@ fn peer(socket: &UnixStream) -> u32 {
         libc::getsockopt(socket.as_raw_fd(), level, name, place, &raw mut size);
     }
     credentials.pid as u32
+}
+
+/// Is called with the path of each file that the program opens, for a certificate.
+extern "C" fn opened(path: *const u8, length: usize) {
+    // SAFETY: the caller passes so many bytes.
+    let path = OsStr::from_bytes(unsafe { std::slice::from_raw_parts(path, length) });
+    bus::with(|bus| bus.say(&Up::Opened(path.into())));
 }
 
 /// How many deadlines the process passes alone before the coordinator hears of it: else it would

@@ -2,6 +2,8 @@
 //!
 //! It is set once, before `main`, and read by the thread that hands over; see `coordination`.
 
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::OnceLock;
 
 /// A world of which all threads wait.
@@ -48,6 +50,8 @@ pub struct Place {
     pub process: u32,
     /// The number of the run, for names that only its processes have.
     pub network: u32,
+    /// Is called with the path of each file that the program opens for reading, and its length.
+    pub opened: Option<extern "C" fn(*const u8, usize)>,
 }
 
 /// The function that ends the program at the end of its time.
@@ -71,6 +75,13 @@ pub(crate) fn place() -> Option<Place> {
 /// The number of the run, if there is a coordinator.
 pub(crate) fn network() -> Option<u32> {
     place().map(|place| place.network)
+}
+
+/// Tells the path of a file that the program has opened, if that is asked for.
+pub(crate) fn tell_opened(path: &Path) {
+    let path = path.as_os_str().as_bytes();
+    let tell = place().and_then(|place| place.opened);
+    tell.into_iter().for_each(|tell| tell(path.as_ptr(), path.len()));
 }
 
 /// Sets the function that ends the program.

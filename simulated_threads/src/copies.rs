@@ -12,7 +12,7 @@ use crate::wait::{NEVER, Wait, Woken};
 
 /// The number with which `syscall` answers with the [`Functions`]: "ring", and the version of
 /// their types.
-pub(crate) const NUMBER: i64 = -0x7269_6e67_0002;
+pub(crate) const NUMBER: i64 = -0x7269_6e67_0003;
 
 /// The functions of a copy of the crate. All times are in nanoseconds.
 #[repr(C)]

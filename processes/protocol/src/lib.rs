@@ -19,9 +19,13 @@ pub use memory::{Lease, Payload, SHARED_FROM, SharedMemory};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
+use std::path::PathBuf;
 
 /// The environment variable with which a process finds the coordinator: a [`Place`].
 pub const VARIABLE: &str = "RINGSPIN_COORDINATOR";
+
+/// The environment variable of a process that tells which files it opens.
+pub const OPENED: &str = "RINGSPIN_OPENED";
 
 /// The longest turn that is accepted, in bytes: a greater number is no length.
 pub const TURN_MAX: u64 = 4 << 30;
@@ -301,6 +305,8 @@ pub enum Up {
         /// The time of the processor for its thread.
         nanos: u64,
     },
+    /// The program has opened this file for reading.
+    Opened(PathBuf),
     /// All threads wait: the turn ends.
     Rest {
         /// The simulated time of the process.

@@ -15,7 +15,7 @@ fn a_certificate_tells_an_equal_run_from_another_one_and_names_the_difference() 
         let script = format!(
             "import signal, time
 for n in range(5): print(n); time.sleep(0.1)
-print('{word}')
+print('{word}', len(open('map.txt').read()))
 try: signal.setitimer(signal.ITIMER_REAL, 1)
 except OSError: pass
 time.sleep(0.1)
@@ -24,12 +24,15 @@ time.sleep(0.1)
         std::fs::write(file("script.py"), script).unwrap();
     };
     write("one");
+    std::fs::write(file("map.txt"), "walls").unwrap();
     let certificate = file("certificate.json").display().to_string();
     let (code, out, error) = run(&["run", "--certificate", &certificate, &path]);
     assert_eq!(code, 0, "{out}{error}");
     let text = std::fs::read_to_string(&certificate).unwrap();
     let has = ["\"MAP\": \"garage\"", "\"script.py\": \"xxh3 ", "\"libc.so.6\": ", "\"sleep\": "];
-    assert!(has.iter().all(|part| text.contains(part)), "{text}");
+    let opened = ["\"map.txt\": \"xxh3 ", ".pyc\": \"xxh3 "];
+    assert!(has.iter().chain(&opened).all(|part| text.contains(part)), "{text}");
+    assert_eq!(text.matches("script.py\"").count(), 1, "{text}");
     assert!(text.contains("\"uncontrolled\": [\n    \"a: "), "{text}");
 
     let verify = ["verify", "--quiet", "--runs", "2", "--against", &certificate, &path];
@@ -43,6 +46,11 @@ time.sleep(0.1)
     assert_eq!(code, 0, "{error}");
     let library = "the result is equal, but processes.a.libraries.libc.so.6: \"0";
     assert!(error.contains(library), "{error}");
+
+    std::fs::write(file("map.txt"), "doors").unwrap();
+    let (code, _, error) = run(&verify);
+    assert_eq!(code, 0, "{error}");
+    assert!(error.contains("processes.a.files.map.txt: \"xxh3 "), "{error}");
 
     write("two");
     let (code, _, error) = run(&verify);

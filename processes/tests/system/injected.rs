@@ -98,6 +98,32 @@ fn a_process_that_cannot_restart_is_found_and_shrunk_to_the_kill() {
     }
 }
 
+/// A duration by the clock of the calendar fails once that is set back.
+#[test]
+fn a_process_that_cannot_bear_a_jump_of_its_clock_is_found() {
+    let code = "import time
+before = time.time()
+for _ in range(40):
+    time.sleep(0.1)
+    assert before <= time.time(), 'time goes back'
+    before = time.time()";
+    let steady = code.replace("time.time()", "time.monotonic()");
+    let (_folder, path) = system(&format!(
+        "processes:\n  - {{ name: steady, command: [python3, -c, {steady:?}] }}\n  - {{ name: \
+         lamp, command: [python3, -c, {code:?}] }}\n"
+    ));
+    let args = ["explore", "--faults", "clock,late", "--seeds", "0..20", &path];
+    let (code, out, error) = run(&args);
+    assert_eq!(code, 1, "{out}{error}");
+    assert!(out.contains("\n1 of ") && out.contains("\n  the clock of lamp jumps by -"), "{out}");
+    for _ in 0..2 {
+        let (code, _, error) = run(&["run", "--schedule", schedule(&out), &path]);
+        assert!(code == 1 && error.contains("AssertionError: time goes back"), "{error}");
+    }
+    let (code, _, error) = run(&["run", "--schedule", "j5@1-1", &path]);
+    assert!(code == 2 && error.contains("j5@1-1"), "{error}");
+}
+
 /// The fault makes a process wait for ever.
 #[test]
 fn a_run_that_does_not_end_is_found() {

@@ -8,6 +8,7 @@
 //! where that changes nothing, as `ahead` says.
 
 mod ahead;
+mod children;
 mod turns;
 mod unused;
 
@@ -20,7 +21,7 @@ use crate::graph::{Graph, node};
 use crate::hosts::Hosts;
 use crate::lookahead::Lookahead;
 use crate::outcome::{End, Outcome};
-use crate::process::{Process, Shared, TURNS_MAX};
+use crate::process::{Process, Shared, TURNS_MAX, process_of};
 use crate::provenance::Provenance;
 use crate::queue::{EventQueue, Next};
 use crate::record::{Contents, Record};
@@ -60,6 +61,8 @@ pub(crate) struct Coordinator<'a, 'b> {
     record: &'a mut Record<'b>,
     /// By number: the place in the system, and by the number of processes more at each start.
     processes: BTreeMap<u32, Process>,
+    /// How often each place has started, with its children.
+    starts: BTreeMap<usize, u32>,
     graph: Graph<'a>,
     queue: EventQueue<Event>,
     now: u64,
@@ -106,6 +109,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             options,
             record,
             processes: BTreeMap::new(),
+            starts: BTreeMap::new(),
             graph,
             queue,
             now: 0,
@@ -160,7 +164,8 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         let all: Vec<_> = self.processes.keys().copied().collect();
         all.into_iter().for_each(|number| self.note_origin(number));
         self.outcome.origins = self.provenance.take().unwrap_or_default().finish();
-        let turns = self.processes.iter().map(|(number, process)| (*number, process.heard));
+        let processes = self.processes.iter().filter(|(_, of)| of.parent.is_none());
+        let turns = processes.map(|(number, process)| (*number, process.heard));
         self.outcome.activity = Activity { turns: turns.collect(), messages: self.graph.sent };
         Ok(self.outcome)
     }
@@ -330,7 +335,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         let mut numbers = Vec::new();
         self.cores.iter().for_each(Cores::leave);
         for place in places {
-            let (spec, number) = (&self.system.processes[place], self.next_number(place));
+            let (number, spec) = (self.next_number(place), &self.system.processes[place]);
             let seed = mix(self.system.seed ^ mix(u64::from(number) + 1));
             let jumps = self.graph.faults.jumps_of(place, self.shared.date);
             let computing = self.system.computing_of(spec, self.options.profile.is_some());
@@ -352,10 +357,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             numbers.push(number);
         }
         for number in numbers {
-            let known: Vec<_> = self.graph.entities().cloned().collect();
-            for entity in known {
-                self.send(self.now, entity.gid.process, number, Down::Add(entity));
-            }
+            self.send_graph(number);
             if let Some(end) = self.hear(number)? {
                 return Ok(Some(end));
             }
@@ -366,10 +368,20 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         Ok(None)
     }
 
-    /// The number of the next start of a process.
-    fn next_number(&self, place: usize) -> u32 {
-        let numbers = (place as u32..).step_by(self.system.processes.len());
-        numbers.into_iter().find(|number| !self.processes.contains_key(number)).unwrap_or(u32::MAX)
+    /// The number of the next start of a process, or of a child.
+    fn next_number(&mut self, place: usize) -> u32 {
+        let count = self.starts.entry(place).or_default();
+        let number = place as u32 + *count * self.system.processes.len() as u32;
+        *count += 1;
+        number
+    }
+
+    /// A process hears of all nodes and endpoints.
+    fn send_graph(&mut self, number: u32) {
+        let known: Vec<_> = self.graph.entities().cloned().collect();
+        for entity in known {
+            self.send(self.now, entity.gid.process, number, Down::Add(entity));
+        }
     }
 
     /// Notes the libraries of a process that runs.
@@ -387,8 +399,8 @@ impl<'a, 'b> Coordinator<'a, 'b> {
     }
 
     fn tell_others(&mut self, from: u32, frame: &Down) {
-        let all: Vec<_> = self.processes.keys().copied().collect();
-        for to in all.into_iter().filter(|to| *to != from) {
+        let others = self.processes.iter().filter(|(to, of)| **to != from && of.knows_graph);
+        for to in others.map(|(to, _)| *to).collect::<Vec<_>>() {
             let time = self.now.saturating_add(self.lookahead.delay(from, to));
             self.send(time, from, to, frame.clone());
         }
@@ -437,7 +449,8 @@ impl<'a, 'b> Coordinator<'a, 'b> {
                 let (kind, of) = (entity.kind, node(&entity));
                 let event = format_args!("adds a {kind:?} {} of {of}", entity.name);
                 self.record.note(self.now, name, event);
-                self.note_durations(name, Callback::Endpoint(kind, &entity.name));
+                let process = process_of(name);
+                self.note_durations(process, Callback::Endpoint(kind, &entity.name));
                 self.graph.add(entity.clone());
                 self.tell_others(number, &Down::Add(entity.clone()));
                 if entity.kind == Kind::Subscription {
@@ -484,7 +497,11 @@ impl<'a, 'b> Coordinator<'a, 'b> {
                 self.provenance.iter_mut().for_each(|all| all.add_opened(spec, &path));
             }
             Up::Computed { callback, nanos } => self.profile.add(name, callback, nanos),
-            Up::Rest { .. } | Up::End { .. } => {}
+            Up::Fork => self.fork(number),
+            Up::Created { process, exists: true } => self.created(number, process)?,
+            Up::Begin => self.begin(number, name),
+            Up::Signal { to, signal } => self.signal(number, name, to, signal),
+            Up::Created { .. } | Up::Rest { .. } | Up::End { .. } => {}
         }
         Ok(())
     }
@@ -544,9 +561,9 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         if self.processes[&number].has_sockets {
             self.tell_users_of_sockets(number);
         }
-        let name = self.system.name_of(number);
+        let name = self.processes[&number].name.clone();
         for gid in self.graph.of_process(number) {
-            self.remove(number, name, gid);
+            self.remove(number, &name, gid);
         }
     }
 
@@ -569,7 +586,13 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         self.process(number).kill("");
         let (name, place) = (self.system.name_of(number), self.processes[&number].place);
         self.record.note(self.now, name, format_args!("is killed by a fault"));
+        if self.processes[&number].parent.is_some() {
+            let words =
+                format!("process {number} of {name} killed at {}", Time::from_nanos(self.now));
+            return (self.child_has_ended(number), words);
+        }
         self.leave(number);
+        self.end_children(place);
         let by_policy = self.system.processes[place].restart != Restart::Never;
         let restart = restart.or(by_policy.then_some(RESTART_DELAY));
         let words = format!("{name} killed at {}", Time::from_nanos(self.now));
@@ -584,10 +607,14 @@ impl<'a, 'b> Coordinator<'a, 'b> {
     }
 
     fn killed(&mut self, number: u32, reason: &str) -> Option<End> {
-        let name = self.system.name_of(number);
+        let name = &self.processes[&number].name;
         self.record.note(self.now, name, format_args!("is killed: {reason}"));
         self.outcome.failures.push(format!("{name} was killed: {reason}"));
+        if self.processes[&number].parent.is_some() {
+            return self.child_has_ended(number);
+        }
         self.leave(number);
+        self.end_children(self.processes[&number].place);
         self.end_of(number, KILLED)
     }
 
@@ -595,6 +622,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         let (name, place) = (self.system.name_of(number), self.processes[&number].place);
         self.record.note(self.now, name, format_args!("ends, {status}"));
         self.leave(number);
+        self.end_children(place);
         if !status.success() {
             let time = Time::from_nanos(self.now);
             self.outcome.failures.push(format!("{name} ended at {time}: {status}"));
@@ -635,6 +663,9 @@ fn words(system: &System, graph: &Graph<'_>, to: u32, event: Option<&Event>) -> 
             format!("the end of a callback of {}", name(to))
         }
         Some(Event::Frame(Down::Look)) => format!("a look of {} at its sockets", name(to)),
+        Some(Event::Frame(Down::Child(_))) => format!("a child of {}", name(to)),
+        Some(Event::Frame(Down::Ended(_))) => format!("the end of a child of {}", name(to)),
+        Some(Event::Frame(Down::Signal(number))) => format!("signal {number} for {}", name(to)),
         Some(Event::Frame(_)) => format!("a change of the graph for {}", name(to)),
     }
 }

@@ -47,6 +47,7 @@
 #![forbid(unsafe_code)]
 
 mod certificate;
+mod children;
 mod command;
 mod coordinator;
 mod cores;
@@ -74,6 +75,7 @@ pub use outcome::End;
 pub use record::Observer;
 pub use system::{CommandLine, Fault, Host, ProcessSpec, Restart, System, Value};
 
+use children::Children;
 use coordinator::Coordinator;
 use faults::Activity;
 use process::Shared;
@@ -203,12 +205,17 @@ pub fn run(system: &System, options: Options, observer: &mut dyn Observer) -> Re
         let text = format!("failed to make memory for the messages of processes: {error}");
         Error::new(ErrorKind::Io, text)
     })?;
+    let children = Children::new().map_err(|error| {
+        let text = format!("failed to make a socket for the children of processes: {error}");
+        Error::new(ErrorKind::Io, text)
+    })?;
     let shared = Shared {
         program: process::program(&library),
         library,
         logs: std::env::var_os("ROS_LOG_DIR")
             .map_or_else(|| std::env::temp_dir().join("ringspin-ros-logs"), PathBuf::from),
         memory,
+        children,
         turn_max: options.turn_max,
         is_stopped: options.is_stopped,
         date: system.date.map_or(0, |date| date.0),

@@ -5,11 +5,12 @@
 //! coordinator waits for the program's turn: so it reads the pipes meanwhile. The program is
 //! in a process group, which is killed with all that it has started once it ends.
 
+use crate::children::Children;
 use crate::system::ProcessSpec;
 use crate::thread_order::{ORDER, ThreadOrder};
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::signal::{Signal, killpg};
+use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 use ringspin_executor::{Error, ErrorKind, Result};
@@ -18,6 +19,7 @@ use ringspin_process_protocol::{
     Down, Payload, Place, ReadError, Sample, SharedMemory, Turn, Up, VARIABLE, receive,
 };
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
@@ -25,6 +27,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// The least number of a process's end of the socket: most programs have fewer files open. It is
@@ -69,6 +72,8 @@ pub(crate) struct Shared {
     pub(crate) logs: PathBuf,
     /// The memory for large messages.
     pub(crate) memory: Option<SharedMemory>,
+    /// The socket of children.
+    pub(crate) children: Children,
     /// How long a turn may take, in real time.
     pub(crate) turn_max: Duration,
     /// Whether the run is to stop.
@@ -108,6 +113,7 @@ impl Shared {
 /// A process that was started.
 #[derive(Debug)]
 pub(crate) struct Process {
+    /// Its name in the system; of a child, with `/` and its number.
     pub(crate) name: String,
     /// Its place in the system.
     pub(crate) place: usize,
@@ -115,10 +121,15 @@ pub(crate) struct Process {
     pub(crate) turn: u64,
     /// How many turns were heard, with the start and the one in which it has ended.
     pub(crate) heard: u64,
-    child: Child,
+    program: Program,
+    /// The process of the run that has started it, if it is a child.
+    pub(crate) parent: Option<u32>,
+    /// Whether it hears of nodes and endpoints: a child does once it asks.
+    pub(crate) knows_graph: bool,
     /// `None` once it has ended.
     socket: Option<UnixStream>,
-    outputs: [Output; 2],
+    /// A child shares them with its parent.
+    outputs: Rc<RefCell<[Output; 2]>>,
     pub(crate) deadline: Option<u64>,
     /// See [`Shared`].
     date: u64,
@@ -137,6 +148,15 @@ pub(crate) struct Process {
     pace: Duration,
 }
 
+/// A program that runs.
+#[derive(Debug)]
+enum Program {
+    /// It was started here.
+    Own(Child),
+    /// Another process has started it, under this number of the operating system.
+    Other(Pid),
+}
+
 /// One of the two outputs of a process.
 #[derive(Debug)]
 struct Output {
@@ -150,6 +170,8 @@ struct Output {
 pub(crate) enum Gone {
     /// The process has ended.
     Ended(ExitStatus),
+    /// The process has ended, with a status that its parent has.
+    Left,
     /// It was killed, for this reason.
     Killed(String),
     /// The run is to stop.
@@ -165,6 +187,11 @@ struct Ahead {
     was_ahead: bool,
     /// Whether it has a core for itself.
     has_core: bool,
+}
+
+/// The process of the system of which this is the name, or that of a child.
+pub(crate) fn process_of(name: &str) -> &str {
+    name.split_once('/').map_or(name, |(process, _)| process)
 }
 
 impl Process {
@@ -204,7 +231,15 @@ impl Process {
             }
         }
         let (memory_number, start) = (memory.unwrap_or(-1), shared.date + now);
-        let place_of = Place { socket, memory: memory_number, process: number, start, owner: None };
+        let place_of = Place {
+            socket,
+            memory: memory_number,
+            process: number,
+            start,
+            coordinator: std::process::id(),
+            is_child: false,
+            owner: None,
+        };
         command.env(VARIABLE, place_of.to_string()).envs(&spec.env);
         if let Some(folder) = spec.folder.as_ref().filter(|folder| **folder != Path::new("")) {
             command.current_dir(folder);
@@ -222,24 +257,58 @@ impl Process {
         let outputs = [out.map_err(|error| failed(&error))?, err.map_err(|error| failed(&error))?];
         own.set_read_timeout(Some(shared.turn_max)).map_err(|error| failed(&error))?;
         let name = spec.name.clone();
-        Ok(Self {
+        let (program, outputs) = (Program::Own(child), Rc::new(RefCell::new(outputs)));
+        let mut process = Self::new(name, place, program, own, outputs, shared);
+        (process.order, process.knows_graph) = (order, true);
+        Ok(process)
+    }
+
+    fn new(
+        name: String,
+        place: usize,
+        program: Program,
+        socket: UnixStream,
+        outputs: Rc<RefCell<[Output; 2]>>,
+        shared: &Shared,
+    ) -> Self {
+        Self {
             name,
             place,
             turn: 0,
             heard: 0,
-            child,
-            socket: Some(own),
+            program,
+            parent: None,
+            knows_graph: false,
+            socket: Some(socket),
             outputs,
             deadline: None,
             waits: false,
             date: shared.date,
             has_sockets: false,
             told_contents: Vec::new(),
-            order,
+            order: None,
             ahead: Ahead::default(),
             told: (Instant::now(), 0),
             pace: Duration::ZERO,
-        })
+        }
+    }
+
+    /// The child of `parent`, of this number, that is process `number` of the run: it connects.
+    ///
+    /// # Errors
+    /// It does not, in words.
+    pub(crate) fn joined(
+        parent: &Self,
+        (parent_number, number): (u32, u32),
+        shared: &Shared,
+    ) -> std::result::Result<Self, String> {
+        let (socket, id) = shared.children.take(number, (shared.turn_max, shared.is_stopped))?;
+        let name = format!("{}/{number}", process_of(&parent.name));
+        let outputs = parent.outputs.clone();
+        let program = Program::Other(id);
+        let mut process = Self::new(name, parent.place, program, socket, outputs, shared);
+        process.parent = Some(parent_number);
+        Ok(process)
     }
 
     /// The order of its threads, if it is not the usual one.
@@ -249,7 +318,14 @@ impl Process {
 
     /// The operating system's number of it.
     pub(crate) fn number(&self) -> u32 {
-        self.child.id()
+        self.id().as_raw() as u32
+    }
+
+    fn id(&self) -> Pid {
+        match &self.program {
+            Program::Own(child) => Pid::from_raw(child.id() as i32),
+            Program::Other(id) => *id,
+        }
     }
 
     /// Whether it has not ended.
@@ -400,7 +476,8 @@ impl Process {
     fn look(&mut self, lines: &mut Vec<(usize, Vec<u8>)>, is_told: &mut bool) -> bool {
         let Some(socket) = &self.socket else { return true };
         let of = |pipe| PollFd::new(pipe, PollFlags::POLLIN);
-        let [out, err] = &self.outputs;
+        let outputs = self.outputs.borrow();
+        let [out, err] = &*outputs;
         let mut all = [of(socket.as_fd()), of(out.pipe.as_fd()), of(err.pipe.as_fd())];
         if poll(&mut all[..1], PollTimeout::from(1u8)).is_ok_and(|ready| ready > 0) {
             return true;
@@ -418,6 +495,7 @@ impl Process {
             }
             return false;
         }
+        drop(outputs);
         if !*is_told {
             self.tell(0, [Down::Reading]);
             *is_told = true;
@@ -432,11 +510,12 @@ impl Process {
         if !self.ahead.is_ahead {
             self.read_outputs(lines);
         }
-        self.outputs.iter_mut().enumerate().for_each(|(n, out)| out.finish(n, lines));
+        let mut outputs = self.outputs.borrow_mut();
+        outputs.iter_mut().enumerate().for_each(|(n, out)| out.finish(n, lines));
     }
 
     fn read_outputs(&mut self, lines: &mut Vec<(usize, Vec<u8>)>) {
-        for (number, output) in self.outputs.iter_mut().enumerate() {
+        for (number, output) in self.outputs.borrow_mut().iter_mut().enumerate() {
             output.read(number, lines);
         }
     }
@@ -451,23 +530,35 @@ impl Process {
             }
             std::thread::sleep(Duration::from_millis(1));
         }
+        if let Program::Other(_) = self.program {
+            self.read_outputs(lines);
+            (self.socket, self.deadline) = (None, None);
+            return Gone::Left;
+        }
         self.finish_outputs(lines);
         self.end();
-        match self.child.wait() {
-            Ok(status) => Gone::Ended(status),
-            Err(error) => Gone::Killed(format!("its status is unknown: {error}")),
+        match &mut self.program {
+            Program::Own(child) => match child.wait() {
+                Ok(status) => Gone::Ended(status),
+                Err(error) => Gone::Killed(format!("its status is unknown: {error}")),
+            },
+            Program::Other(_) => Gone::Left,
         }
     }
 
     /// Whether the program has ended. Its status remains, and with it its number, which is that of
     /// its group.
     fn has_ended(&self) -> bool {
+        if let Program::Other(id) = self.program {
+            // Its parent has not waited for it. The last of its threads closes its files.
+            const THREADS: usize = 17;
+            let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+            let values = stat.rsplit_once(") ").map_or("Z", |(_, values)| values);
+            let threads = values.split(' ').nth(THREADS).and_then(|count| count.parse().ok());
+            return values.starts_with(['Z', 'X']) && threads.unwrap_or(0) <= 1;
+        }
         let ended = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
-        !matches!(waitid(Id::Pid(self.group()), ended), Ok(WaitStatus::StillAlive))
-    }
-
-    fn group(&self) -> Pid {
-        Pid::from_raw(self.child.id() as i32)
+        !matches!(waitid(Id::Pid(self.id()), ended), Ok(WaitStatus::StillAlive))
     }
 
     /// Kills it, for this reason.
@@ -480,9 +571,16 @@ impl Process {
     /// so that comes last, and the kill only once.
     fn end(&mut self) {
         self.deadline = None;
-        if self.socket.take().is_some() {
-            let _ = killpg(self.group(), Signal::SIGKILL); // nothing may be left of it
-            let _ = self.child.wait();
+        // The process would end by itself without its socket.
+        if let Some(_socket) = self.socket.take() {
+            let id = self.id();
+            match &mut self.program {
+                Program::Own(child) => {
+                    let _ = killpg(id, Signal::SIGKILL); // nothing may be left of it
+                    let _ = child.wait();
+                }
+                Program::Other(_) => drop(kill(id, Signal::SIGKILL)),
+            }
         }
     }
 }

@@ -81,6 +81,11 @@ impl<T> EventQueue<T> {
         self.events.iter().map(|((time, _), sent)| (*time, sent.way.1, &sent.event))
     }
 
+    /// Keeps the events for which this is true, with their processes.
+    pub(crate) fn retain(&mut self, is_kept: impl Fn(u32, &T) -> bool) {
+        self.events.retain(|_, sent| is_kept(sent.way.1, &sent.event));
+    }
+
     /// Whether the first of several candidates is always taken.
     pub(crate) fn is_in_order(&self) -> bool {
         matches!(self.order, Order::First)

@@ -10,7 +10,7 @@ use limits::Limit;
 use ringspin_process_protocol::{
     Down, Entity, Gid, Incompatible, Kind, Payload, Qos, Sample, SharedMemory, Turn, Up,
 };
-use ringspin_simulated_threads::coordination;
+use ringspin_simulated_threads::coordination::{self, Event};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -117,8 +117,10 @@ pub(crate) struct Status {
 pub(crate) struct Bus {
     /// The number of the process in the run; zero if it is alone.
     pub(crate) process: u32,
-    /// Whether there is a coordinator.
+    /// Whether there is a coordinator, and the process has not said that it ends.
     pub(crate) is_joined: bool,
+    /// The operating system's number of the process.
+    pub(crate) owner: u32,
     last: u32,
     /// The frames for the coordinator.
     pub(crate) outbox: Turn,
@@ -134,6 +136,13 @@ pub(crate) struct Bus {
     pub(crate) passed: u32,
     /// The frames of the next turns.
     pub(crate) next_turns: VecDeque<Down>,
+    /// The numbers of new children, and events of the process.
+    pub(crate) children: VecDeque<u32>,
+    pub(crate) happened: VecDeque<Event>,
+    /// Whether there is a thread for events.
+    has_events: bool,
+    /// Whether the process was forked from one that has asked for all nodes and endpoints.
+    pub(crate) is_forked: bool,
     /// Until when the process may pass deadlines alone.
     pub(crate) until: u64,
     /// Whether the coordinator tells that at the end of the turn.
@@ -193,8 +202,7 @@ pub(crate) fn now() -> u64 {
 /// Calls functions for new messages that came from other processes: on a thread, because the
 /// coordinator's frames arrive while no thread of the program runs.
 pub(crate) fn start_events() {
-    static STARTED: std::sync::Once = std::sync::Once::new();
-    STARTED.call_once(|| {
+    if !with(|bus| std::mem::replace(&mut bus.has_events, true)) {
         let events = std::thread::Builder::new().name("ringspin-events".into());
         let started = events.spawn(|| {
             loop {
@@ -207,7 +215,7 @@ pub(crate) fn start_events() {
             }
         });
         started.map_or_else(|error| eprintln!("ringspin: no thread for events: {error}"), drop);
-    });
+    }
 }
 
 /// Waits until something changes or the time is over.
@@ -237,8 +245,17 @@ impl Bus {
 
     /// Tells the coordinator, at the end of the turn.
     pub(crate) fn say(&mut self, frame: &Up) {
-        if self.is_joined {
+        // A child that was forked has copies of all endpoints of its parent.
+        let is_own = frame.process().is_none_or(|process| process == self.process);
+        if self.is_joined && is_own {
             self.outbox.push(frame);
+        }
+    }
+
+    /// A client library begins. In a process that was forked it has to learn of all others.
+    pub(crate) fn begin_in_child(&mut self) {
+        if std::mem::take(&mut self.is_forked) {
+            self.say(&Up::Begin);
         }
     }
 
@@ -531,6 +548,13 @@ impl Bus {
         self.arrival.unwrap_or_else(now)
     }
 
+    /// Takes the frames of the next turn.
+    pub(crate) fn next_turn(&mut self) -> Vec<Down> {
+        let is_end = |frame: &Down| matches!(frame, Down::Go { .. });
+        let count = self.next_turns.iter().position(is_end).map_or(0, |end| end + 1);
+        self.next_turns.drain(..count).collect()
+    }
+
     /// The frames of a turn arrive; returns its time, which is between `now` and `latest`.
     pub(crate) fn hear_turn(&mut self, frames: Vec<Down>, now: u64, latest: u64) -> u64 {
         let go = frames.iter().find_map(|frame| match frame {
@@ -561,6 +585,9 @@ impl Bus {
             Down::Computed(number) => {
                 self.computing.remove(&number);
             }
+            Down::Child(number) => self.children.push_back(number),
+            Down::Ended(number) => self.happened.push_back(Event::Ended(number)),
+            Down::Signal(signal) => self.happened.push_back(Event::Signal(signal)),
             // The world looks at all descriptors.
             Down::Look | Down::Reading | Down::Continue => {}
             Down::Until(until) => (self.until, self.is_ahead) = (until, false),

@@ -144,6 +144,7 @@ extern "C" fn rmw_init(
                  run`, or with LD_PRELOAD=librmw_ringspin.so and RINGSPIN_MODE=deterministic",
             ));
         }
+        crate::bus::with(crate::bus::Bus::begin_in_child);
         copy_options(options, &mut context.options)?;
         context.instance_id = options.instance_id;
         context.implementation_identifier = identifier();

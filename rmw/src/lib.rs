@@ -29,6 +29,7 @@ mod bindings {
 }
 mod bus;
 mod cdr;
+mod children;
 mod context;
 mod durations;
 mod endpoint;

@@ -6,10 +6,11 @@
 //! nothing here may wait for a lock of the program, and no function of a client library is called.
 
 use crate::bus::{self, Bus};
+use crate::children::{self, own_number};
 use ringspin_process_protocol::{
     Down, NEVER, OPENED, Payload, Place, Sample, SharedMemory, Sockets, Up, VARIABLE, receive,
 };
-use ringspin_simulated_threads::coordination::{self, Next, Rest};
+use ringspin_simulated_threads::coordination::{self, Coordinator, Next, Rest};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::os::fd::{AsRawFd, FromRawFd};
@@ -35,7 +36,7 @@ static BEGIN: extern "C" fn() = begin;
 /// Is called by the loader before `main`, after the world was made.
 extern "C" fn begin() {
     let Ok(text) = std::env::var(VARIABLE) else { return };
-    let Some(place) = Place::parse(&text) else {
+    let Some(mut place) = Place::parse(&text) else {
         eprintln!(
             "ringspin: this middleware is of another build than the command that has started the \
              process; build both: cargo build --release -p ringspin-processes -p ringspin-rmw"
@@ -43,9 +44,7 @@ extern "C" fn begin() {
         // SAFETY: ends the process at once.
         unsafe { libc::_exit(2) };
     };
-    // The number that the kernel gave the process: the world would tell another one.
-    let own = std::fs::read_link("/proc/self").unwrap_or_default();
-    let own: u32 = own.to_str().and_then(|number| number.parse().ok()).unwrap_or_default();
+    let own = own_number();
     if place.owner.is_some_and(|owner| owner != own) {
         let _ = PARENT.set(place.process);
         for number in [place.socket, place.memory] {
@@ -55,44 +54,82 @@ extern "C" fn begin() {
         }
         return;
     }
-    // SAFETY: the coordinator has opened the socket for this process, which uses it nowhere else.
+    let is_new = place.socket < 0;
+    let replaces = place.owner.is_some();
+    if is_new {
+        place.socket = SOCKET_OF_CHILD;
+        children::renumber(children::connect(&place), place.socket);
+    }
+    // SAFETY: the coordinator or a function of this library has opened the socket for this process,
+    // which uses it nowhere else.
     let socket = unsafe { UnixStream::from_raw_fd(place.socket) };
     // A program may start itself again, with its environment: it is still the process then.
-    let owned = Place { owner: Some(own), ..place };
+    place.owner = Some(own);
     // SAFETY: no other thread runs before `main`.
     unsafe {
-        std::env::set_var(VARIABLE, owned.to_string());
+        std::env::set_var(VARIABLE, place.to_string());
         std::env::set_var("RINGSPIN_THREADS", format!("simulated:{own}"));
     }
-    // SAFETY: asks for a signal at the death of the coordinator; takes numbers.
-    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+    if !place.is_child {
+        // SAFETY: asks for a signal at the death of the coordinator; takes numbers.
+        unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+    }
     // SAFETY: as the socket.
     let file = (place.memory >= 0).then(|| unsafe { File::from_raw_fd(place.memory) });
     let memory = file.map(|file| SharedMemory::from(file).of_process(place.process));
     bus::with(|bus| {
-        (bus.process, bus.is_joined, bus.memory) = (place.process, true, memory);
+        (bus.process, bus.owner) = (place.process, own);
+        (bus.is_joined, bus.memory) = (true, memory);
+        if replaces || is_new {
+            bus.say(&Up::Begin);
+        }
     });
-    let network = peer(&socket);
     let _ = SOCKET.set(socket);
+    children::set_place(place);
     let opened = std::env::var_os(OPENED).map(|_| opened as extern "C" fn(_, _));
-    let at = coordination::Place { start: place.start, process: place.process, network, opened };
-    if coordination::join(coordinate, at) {
+    let at = coordination::Place {
+        start: if is_new { wait_for_first_turn() } else { place.start },
+        process: place.process,
+        network: place.coordinator,
+        descriptors: [place.socket, place.memory],
+        opened,
+    };
+    if coordination::join(COORDINATOR, at) {
         // SAFETY: a function of this library.
         unsafe { libc::atexit(end) };
     }
 }
 
-/// The process at the other end of the socket: the coordinator.
-fn peer(socket: &UnixStream) -> u32 {
-    let mut credentials = libc::ucred { pid: 0, uid: 0, gid: 0 };
-    let mut size = size_of::<libc::ucred>() as libc::socklen_t;
-    // SAFETY: a place of this size.
-    unsafe {
-        let place = (&raw mut credentials).cast();
-        let (level, name) = (libc::SOL_SOCKET, libc::SO_PEERCRED);
-        libc::getsockopt(socket.as_raw_fd(), level, name, place, &raw mut size);
-    }
-    credentials.pid as u32
+/// The functions for the world.
+const COORDINATOR: Coordinator = Coordinator {
+    rest: coordinate,
+    event: children::event,
+    ask_for_child: children::ask,
+    child: children::next,
+    created: children::created,
+    begin_child: begin_forked,
+    signal: children::signal,
+    end,
+    variable: children::variable,
+};
+
+/// The number of the socket of a child that was not forked, as of other processes.
+const SOCKET_OF_CHILD: i32 = 700;
+
+/// The process was forked, and is this one of the run: it waits for its first turn.
+extern "C" fn begin_forked(process: u32) -> u64 {
+    children::join(process);
+    wait_for_first_turn()
+}
+
+/// A child waits for its first turn; returns the time.
+fn wait_for_first_turn() -> u64 {
+    let frames = hear();
+    bus::with(|bus| {
+        bus.next_turns.extend(frames);
+        let frames = bus.next_turn();
+        bus.hear_turn(frames, 0, NEVER)
+    })
 }
 
 /// Is called with the path of each file that the program opens, for a certificate.
@@ -136,9 +173,7 @@ extern "C" fn coordinate(rest: Rest) -> Next {
         bus::with(|bus| bus.next_turns.extend(frames));
     }
     bus::with(|bus| {
-        let is_end = |frame: &Down| matches!(frame, Down::Go { .. });
-        let count = bus.next_turns.iter().position(is_end).map_or(0, |end| end + 1);
-        let frames: Vec<_> = bus.next_turns.drain(..count).collect();
+        let frames = bus.next_turn();
         let wakes = frames.len() > 1;
         Next { now: bus.hear_turn(frames, now, deadline), wakes }
     })
@@ -210,11 +245,11 @@ fn has_unread(pipe: i32) -> bool {
 
 /// The process ends: its last frames are sent.
 extern "C" fn end() {
-    let own = std::fs::read_link("/proc/self").unwrap_or_default();
-    let place = std::env::var(VARIABLE).ok().and_then(|text| Place::parse(&text));
-    let owner = place.and_then(|place| place.owner).map(|owner| owner.to_string());
-    if own.to_str() == owner.as_deref() {
-        bus::with(|bus| bus.end_turn(&Up::End { now: bus::now() }));
+    if bus::with(|bus| bus.is_joined && bus.owner == own_number()) {
+        bus::with(|bus| {
+            bus.end_turn(&Up::End { now: bus::now() });
+            bus.is_joined = false;
+        });
         send();
     }
 }

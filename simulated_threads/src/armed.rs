@@ -7,12 +7,13 @@
 //! prints the summary. A call in `main` would come later than code which runs before it, and each
 //! program would have to be changed for it.
 
+use crate::coordinator::Program;
 use crate::settings::{self, Settings};
 use crate::trace::Trace;
 use crate::world::World;
 use crate::{
-    backtrace, binary, coordinator, copies, interpose, order, os, output, report, restart,
-    scheduler, watchdog,
+    backtrace, binary, coordinator, copies, environment, interpose, order, os, output, report,
+    restart, scheduler, watchdog,
 };
 use libc::{c_char, c_int};
 use ringspin_modes::random::mix;
@@ -63,6 +64,8 @@ unsafe extern "C" fn begin(_: c_int, _: *const *mut c_char, environment: *mut *m
             "addresses are random here (`personality` is refused): what depends on them differs",
         );
     }
+    // SAFETY: the loader passes the environment of the program.
+    unsafe { environment::keep(environment.cast_const().cast()) };
     scheduler::register();
     let chooser = order::from_environment().unwrap_or_else(|problem| output::die(&problem));
     let world = World::new(settings, true, chooser, |stuck| {
@@ -80,7 +83,8 @@ unsafe extern "C" fn begin(_: c_int, _: *const *mut c_char, environment: *mut *m
     // SAFETY: a function of the process.
     unsafe { libc::atexit(end) };
     interpose::adopt(world);
-    coordinator::set_finish(finish);
+    let (signal_of, replace_streams) = (interpose::signal_of, interpose::replace_streams);
+    coordinator::set_program(Program { finish, signal_of, replace_streams });
     copies::begin();
 }
 

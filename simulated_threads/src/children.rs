@@ -1,4 +1,4 @@
-//! Child processes, which run in real time.
+//! Child processes that run in real time: those of a program that is no process of a run.
 //!
 //! The world cannot see when a child writes to a pipe or ends. So the simulated time stands still
 //! while a child runs and a thread waits for descriptors, or for a semaphore, which the child may

@@ -6,7 +6,7 @@
 //! which the watchdog does not count. Threads that wait for other processes all wait for one
 //! event, and look whether it was for them.
 
-pub use crate::coordinator::{Next, Place, Rest};
+pub use crate::coordinator::{Coordinator, Event, Next, Place, Rest};
 
 use crate::copies::{Functions, OWN};
 use crate::wait::NEVER;
@@ -26,7 +26,7 @@ fn called() -> &'static Functions {
 /// Has the world of the whole program ask `coordinator` whenever all of its threads wait. It begins
 /// at this place. Called before `main`; if the world is made later, it begins so. False if there is
 /// a coordinator.
-pub fn join(coordinator: extern "C" fn(Rest) -> Next, place: Place) -> bool {
+pub fn join(coordinator: Coordinator, place: Place) -> bool {
     (called().join)(coordinator, place)
 }
 

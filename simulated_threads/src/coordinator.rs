@@ -34,8 +34,48 @@ pub struct Next {
     pub wakes: bool,
 }
 
-/// Decides how the world continues.
-pub(crate) type Coordinator = extern "C" fn(Rest) -> Next;
+/// Something that happens to the process and not in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub enum Event {
+    /// Nothing more.
+    None,
+    /// The child that is this process of the run has ended.
+    Ended(u32),
+    /// Another process sends this signal.
+    Signal(i32),
+}
+
+impl Event {
+    pub(crate) fn known(self) -> Option<Self> {
+        (self != Self::None).then_some(self)
+    }
+}
+
+/// The coordinator, as a world sees it.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Coordinator {
+    /// All threads wait: decides how the world continues.
+    pub rest: extern "C" fn(Rest) -> Next,
+    /// Tells the next event of the process.
+    pub event: extern "C" fn() -> Event,
+    /// A thread is about to create a child, and needs its number.
+    pub ask_for_child: extern "C" fn(),
+    /// The number that was asked for; zero if it is not known yet.
+    pub child: extern "C" fn() -> u32,
+    /// The child of this number was created, or not.
+    pub created: extern "C" fn(u32, bool),
+    /// In the child: begins as this process, once it has its first turn; returns the time.
+    pub begin_child: extern "C" fn(u32) -> u64,
+    /// Sends this signal to another process.
+    pub signal: extern "C" fn(u32, i32),
+    /// The process is about to end, without what libc does at the end of a program.
+    pub end: extern "C" fn(),
+    /// Writes the variable with the place of this process, which is the calling one or a new one,
+    /// to so many bytes; returns its length.
+    pub variable: extern "C" fn(u32, bool, *mut u8, usize) -> usize,
+}
 
 /// The coordinator, and the place of the process.
 static COORDINATOR: OnceLock<(Coordinator, Place)> = OnceLock::new();
@@ -50,12 +90,23 @@ pub struct Place {
     pub process: u32,
     /// The number of the run, for names that only its processes have.
     pub network: u32,
+    /// The descriptors of the run, which the program does not close.
+    pub descriptors: [i32; 2],
     /// Is called with the path of each file that the program opens for reading, and its length.
     pub opened: Option<extern "C" fn(*const u8, usize)>,
 }
 
-/// The function that ends the program at the end of its time.
-static FINISH: OnceLock<fn() -> !> = OnceLock::new();
+/// The functions of a program for its coordinator, which need those of libc that are defined here.
+pub(crate) struct Program {
+    /// Ends it at the end of its time.
+    pub(crate) finish: fn() -> !,
+    /// The signal that it gets for an event, if it gets one.
+    pub(crate) signal_of: fn(Event) -> Option<i32>,
+    /// Replaces its standard streams that are pipes of other processes.
+    pub(crate) replace_streams: fn(),
+}
+
+static PROGRAM: OnceLock<Program> = OnceLock::new();
 
 /// Sets the coordinator; false if there is one.
 pub(crate) fn set(coordinator: Coordinator, place: Place) -> bool {
@@ -77,6 +128,19 @@ pub(crate) fn network() -> Option<u32> {
     place().map(|place| place.network)
 }
 
+/// The descriptors of the run, which the program does not close.
+pub(crate) fn descriptors() -> [i32; 2] {
+    place().map_or([-1; 2], |place| place.descriptors)
+}
+
+/// The variable with the place of a process.
+pub(crate) fn variable(process: u32, is_itself: bool) -> String {
+    let mut bytes = [0; 256];
+    let length =
+        get().map_or(0, |all| (all.variable)(process, is_itself, bytes.as_mut_ptr(), bytes.len()));
+    String::from_utf8_lossy(&bytes[..length.min(bytes.len())]).into_owned()
+}
+
 /// Tells the path of a file that the program has opened, if that is asked for.
 pub(crate) fn tell_opened(path: &Path) {
     let path = path.as_os_str().as_bytes();
@@ -84,15 +148,20 @@ pub(crate) fn tell_opened(path: &Path) {
     tell.into_iter().for_each(|tell| tell(path.as_ptr(), path.len()));
 }
 
-/// Sets the function that ends the program.
-pub(crate) fn set_finish(finish: fn() -> !) {
-    let _ = FINISH.set(finish);
+/// Sets the functions of the program.
+pub(crate) fn set_program(program: Program) {
+    let _ = PROGRAM.set(program);
+}
+
+/// The functions of the program, if it is in a world of its own.
+pub(crate) fn program() -> Option<&'static Program> {
+    PROGRAM.get()
 }
 
 /// Ends the program at the end of its time.
 pub(crate) extern "C" fn finish() -> ! {
-    match FINISH.get() {
-        Some(finish) => finish(),
+    match PROGRAM.get() {
+        Some(program) => (program.finish)(),
         None => std::process::exit(0), // it is in no world
     }
 }

@@ -10,13 +10,16 @@ use crate::os;
 use crate::wait::{NEVER, Nanos};
 use libc::{c_int, c_long, pollfd, sockaddr_un, socklen_t};
 use std::collections::{BTreeMap, VecDeque};
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 /// A bit for each descriptor. Relaxed everywhere: the threads of a world take turns, which
 /// synchronise.
 struct Bits([AtomicU64; 64]);
+
+/// The descriptors that have bits are below it.
+pub(crate) const COUNT: u32 = 64 * 64;
 
 static OWN: Bits = Bits::new();
 /// Sockets of the loopback interface, and those of them for IPv6.
@@ -108,8 +111,45 @@ pub(crate) fn add_named_pipe(descriptor: c_int) {
     NAMED_PIPES.set(descriptor, true);
 }
 
-/// Adds the named pipes that a shell has opened as the standard input or output of the process.
+/// The environment variable with the pipes that a child shares with its parent.
+pub(crate) const PIPES: &str = "RINGSPIN_PIPES";
+
+/// Whether other processes have the descriptor, too: of a named pipe, or one shared with a child.
+pub(crate) fn is_shared(descriptor: c_int) -> bool {
+    NAMED_PIPES.has(descriptor)
+}
+
+/// Own descriptors are those of other processes as well from now on: of a child.
+pub(crate) fn share() {
+    OWN.all().for_each(|descriptor| NAMED_PIPES.set(descriptor, true));
+}
+
+/// The device and the number of the file, pipe or socket of a descriptor, as text.
+fn identity(descriptor: c_int) -> Option<String> {
+    let data = std::fs::metadata(format!("/proc/self/fd/{descriptor}")).ok()?;
+    Some(format!("{}.{}", data.dev(), data.ino()))
+}
+
+/// The pipes that a child shares with this process.
+pub(crate) fn shared() -> String {
+    OWN.all().filter_map(identity).collect::<Vec<_>>().join(",")
+}
+
+/// Adds the pipes that the process shares with its parent, and the named ones that a shell has
+/// opened as its standard input or output.
 pub(crate) fn add_inherited() {
+    let shared = std::env::var(PIPES).unwrap_or_default();
+    let shared: Vec<_> = shared.split(',').filter(|one| !one.is_empty()).collect();
+    let open = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+    let open = open.filter(|_| !shared.is_empty());
+    let open: Vec<c_int> =
+        open.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    for descriptor in open {
+        if identity(descriptor).is_some_and(|identity| shared.contains(&&*identity)) {
+            add_named_pipe(descriptor);
+            may_use_sockets();
+        }
+    }
     for descriptor in 0..=2 {
         let target = std::fs::read_link(format!("/proc/self/fd/{descriptor}"));
         let is_named_pipe = |path: &PathBuf| {

@@ -6,6 +6,7 @@
 mod c11;
 #[cfg(target_arch = "x86_64")]
 mod calls;
+mod children;
 mod clock;
 mod descriptors;
 mod files;
@@ -17,9 +18,12 @@ mod pipes;
 mod random;
 mod signals;
 mod sockets;
+mod streams;
 mod thread;
 mod traps;
 
+pub(crate) use signals::signal_of;
+pub(crate) use streams::replace_streams;
 pub(crate) use thread::adopt;
 pub(crate) use traps::{are_caught, calls_are_caught};
 
@@ -102,6 +106,7 @@ pub(crate) fn not_called() -> Option<&'static str> {
     let all = [
         &[("syscall\0", futex::syscall as *const ())],
         c11::DEFINITIONS,
+        children::DEFINITIONS,
         clock::DEFINITIONS,
         descriptors::DEFINITIONS,
         files::DEFINITIONS,
@@ -111,6 +116,7 @@ pub(crate) fn not_called() -> Option<&'static str> {
         random::DEFINITIONS,
         signals::DEFINITIONS,
         sockets::DEFINITIONS,
+        streams::DEFINITIONS,
         thread::DEFINITIONS,
     ];
     first_other(all.into_iter().flatten())
@@ -155,7 +161,7 @@ mod tests {
     #[test]
     fn vfork_outside_of_a_world_returns_in_both_processes() {
         // SAFETY: takes no argument.
-        let child = unsafe { machine::vfork() };
+        let child = unsafe { children::vfork() };
         if child == 0 {
             // SAFETY: ends the child.
             unsafe { libc::_exit(7) };

@@ -48,7 +48,8 @@
 //! | [`coordination`], `coordinator` | several processes in one order |
 //! | `copies` | a program and a library of its with a copy of this crate each |
 //! | `order` | the order of threads in a process of a run |
-//! | `children` | child processes, which run in real time |
+//! | `family`, `environment` | child processes that are processes of the run, and their programs |
+//! | `children` | child processes that run in real time, outside of a run |
 //! | `scheduler` | the executors among the threads |
 //! | `interpose` | the functions of libc |
 //! | `original` | their originals |
@@ -72,7 +73,9 @@ mod coordinator;
 mod copies;
 mod current;
 mod descriptors;
+mod environment;
 mod explore;
+mod family;
 mod interpose;
 mod order;
 mod original;

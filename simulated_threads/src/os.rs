@@ -103,13 +103,14 @@ pub(crate) fn poll(descriptors: &mut [pollfd]) -> c_int {
     unsafe { poll(descriptors.as_mut_ptr(), descriptors.len() as libc::nfds_t, 0) }
 }
 
-/// How many bytes a pipe has for its reader; `None` of a descriptor that is closed.
+/// How many bytes a pipe has for its reader; zero of another kind, `None` if it is closed.
 pub(crate) fn unread(descriptor: c_int) -> Option<u64> {
     let mut count: c_int = 0;
     let arguments =
         [descriptor.into(), libc::FIONREAD as c_long, &raw mut count as c_long, 0, 0, 0];
     // SAFETY: a place for the number.
-    (unsafe { syscall(libc::SYS_ioctl, arguments) } == 0).then_some(count as u64)
+    let result = unsafe { syscall(libc::SYS_ioctl, arguments) };
+    (result != -c_long::from(libc::EBADF)).then_some(count as u64)
 }
 
 /// A duplicate of a descriptor, among numbers that programs seldom use.

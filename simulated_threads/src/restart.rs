@@ -42,7 +42,7 @@ pub(crate) unsafe fn fix_addresses(environment: *mut *mut c_char) -> bool {
     let Ok(arguments) = std::fs::read("/proc/self/cmdline") else { return false };
     let arguments: Vec<_> = arguments.split_inclusive(|byte| *byte == 0).map(to_string).collect();
     // SAFETY: the caller's promise.
-    let environment = filled(&arguments, unsafe { variables(environment) }, &own);
+    let environment = filled(&arguments, unsafe { variables(environment.cast()) }, &own);
     // SAFETY: both lists end with null, and their strings with zero. It returns if it has failed.
     unsafe {
         libc::execve(
@@ -61,7 +61,7 @@ fn to_string(bytes: &[u8]) -> CString {
 }
 
 /// The pointers to strings, with null after the last one.
-fn list(strings: &[CString]) -> Vec<*const c_char> {
+pub(crate) fn list(strings: &[CString]) -> Vec<*const c_char> {
     strings.iter().map(|string| string.as_ptr()).chain([ptr::null()]).collect()
 }
 
@@ -69,7 +69,7 @@ fn list(strings: &[CString]) -> Vec<*const c_char> {
 ///
 /// # Safety
 /// `environment` is a list of strings that ends with null.
-unsafe fn variables(environment: *mut *mut c_char) -> Vec<CString> {
+pub(crate) unsafe fn variables(environment: *const *const c_char) -> Vec<CString> {
     // SAFETY: the caller's promise.
     let all = (0..).map(|n| unsafe { *environment.add(n) }).take_while(|string| !string.is_null());
     // SAFETY: the caller's promise.

@@ -10,6 +10,7 @@
 use crate::children::{Children, Looks};
 use crate::choice::{Choices, Chooser, generator};
 use crate::descriptors::Descriptors;
+use crate::family::Family;
 use crate::os;
 use crate::report::Waiting;
 use crate::turn::Turn;
@@ -111,6 +112,7 @@ pub(crate) struct State {
     deadlines: BTreeSet<(Nanos, u64, Slot)>,
     pub(crate) descriptors: Descriptors,
     pub(crate) children: Children,
+    pub(crate) family: Family,
     pub(crate) random: SplitMix64,
     /// Chooses the next thread, if it is not the first that is ready.
     chooser: Option<Chooser>,
@@ -140,6 +142,7 @@ impl State {
             deadlines: BTreeSet::new(),
             descriptors: Descriptors::default(),
             children: Children::default(),
+            family: Family::default(),
             random: generator(seed),
             is_chosen: false,
             chooser,
@@ -295,6 +298,21 @@ impl State {
     pub(crate) fn interrupt(&mut self, slot: Slot) {
         if self.seat(slot).wait.can_be_interrupted() {
             self.resume(slot, Woken::Interrupted { restarts: true });
+        }
+    }
+
+    /// Sends a signal to the thread at `slot`, which does not run.
+    pub(crate) fn send(&mut self, slot: Slot, signal: i32) {
+        self.seat_mut(slot).signals.push(signal);
+        self.interrupt(slot);
+    }
+
+    /// Sends a signal to the process, no thread of which runs: to the oldest one.
+    pub(crate) fn signal(&mut self, signal: i32) {
+        let seats = self.seats.iter().enumerate();
+        let numbers = seats.filter_map(|(slot, seat)| Some((seat.as_ref()?.thread.number, slot)));
+        if let Some((_, slot)) = numbers.min() {
+            self.send(slot, signal);
         }
     }
 

@@ -5,7 +5,7 @@
 //! is unsafe: the functions of libc that become these waits are in `interpose`.
 
 use crate::choice::Chooser;
-use crate::coordinator::{self, Coordinator, Rest};
+use crate::coordinator::{self, Coordinator, Event, Rest};
 use crate::descriptors::{self, Descriptors};
 use crate::report::Stuck;
 use crate::settings::Settings;
@@ -27,9 +27,6 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 /// The time that reading the clock takes once threads have done so too often.
 const IDLE_CALL: Nanos = 10_000;
 
-/// How many numbers each of several processes has for itself and its threads.
-const PROCESS_IDS: u64 = 1 << 20;
-
 /// Is called with each new time; false if it wants no more.
 type OnTime = Box<dyn Fn(Nanos) -> bool + Send>;
 
@@ -37,7 +34,7 @@ type OnTime = Box<dyn Fn(Nanos) -> bool + Send>;
 pub(crate) struct World {
     state: Mutex<State>,
     now: Counter,
-    first_id: Counter,
+    process: Counter,
     /// How often another thread than the last one ran.
     pub(crate) switches: Counter,
     /// Changes with each step that a thread takes here.
@@ -80,7 +77,7 @@ impl World {
             is_explored: chooser.is_some(),
             state: Mutex::new(State::new(settings.seed, chooser)),
             now: Counter::default(),
-            first_id: Counter::default(),
+            process: Counter::default(),
             switches: Counter::default(),
             steps: Counter::default(),
             running: AtomicI32::new(0),
@@ -136,13 +133,13 @@ impl World {
 
     /// The world begins at `start`, as this process of several.
     pub(crate) fn begin_as(&self, start: Nanos, process: u32) {
-        self.first_id.set(PROCESS_IDS * u64::from(process));
+        self.process.set(process.into());
         self.set_now(start);
     }
 
-    /// The first number of the process and of its threads, less that of the first of all processes.
-    pub(crate) fn first_id(&self) -> u64 {
-        self.first_id.get()
+    /// The number of the process in its run; zero without one.
+    pub(crate) fn process(&self) -> u32 {
+        self.process.get() as u32
     }
 
     /// The program ends when time would pass `end`, after a call of `finish`.
@@ -261,9 +258,7 @@ impl World {
 
     /// Sends a signal to the thread at `slot`, another one, which gets it in its next turn.
     pub(crate) fn send(&self, slot: Slot, signal: i32) {
-        let mut state = self.state();
-        state.seat_mut(slot).signals.push(signal);
-        state.interrupt(slot);
+        self.state().send(slot, signal);
     }
 
     /// Waits like [`wait`](Self::wait) for the futex `word`, which has this value.
@@ -473,7 +468,8 @@ impl World {
         state.expire(now);
     }
 
-    fn coordinator(&self) -> Option<Coordinator> {
+    /// The coordinator of the process, if this is the world of all its threads.
+    pub(crate) fn coordinator(&self) -> Option<Coordinator> {
         coordinator::get().filter(|_| self.is_alone)
     }
 
@@ -490,11 +486,19 @@ impl World {
         drop(state);
         let running = self.running.swap(0, Ordering::Relaxed); // the watchdog looks at none
         let (has_sockets, used_sockets) = descriptors::sockets();
-        let next = coordinator(Rest { now, deadline, switches, digest, has_sockets, used_sockets });
+        let rest = Rest { now, deadline, switches, digest, has_sockets, used_sockets };
+        let next = (coordinator.rest)(rest);
         descriptors::allow_sockets(has_sockets);
         self.running.store(running, Ordering::Relaxed);
         let mut state = self.state();
         self.advance(&mut state, next.now);
+        while let Some(event) = (coordinator.event)().known() {
+            if let Event::Ended(process) = event {
+                state.family.end(process);
+            }
+            let signal = coordinator::program().and_then(|program| (program.signal_of)(event));
+            signal.into_iter().for_each(|signal| state.signal(signal));
+        }
         if next.wakes {
             state.wake(Wait::Process, usize::MAX);
         }

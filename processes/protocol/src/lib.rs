@@ -30,6 +30,13 @@ pub const OPENED: &str = "RINGSPIN_OPENED";
 /// The longest turn that is accepted, in bytes: a greater number is no length.
 pub const TURN_MAX: u64 = 4 << 30;
 
+/// The name, among those of abstract Unix sockets, of the one to which children connect. The
+/// coordinator is this process of the operating system. A child sends its number in the run first,
+/// in four bytes, little-endian.
+pub fn listener(coordinator: u32) -> String {
+    format!("ringspin/{coordinator}/children")
+}
+
 /// No deadline, in nanoseconds.
 pub const NEVER: u64 = u64::MAX;
 
@@ -52,14 +59,16 @@ const fn hash_after(mut hash: u32, bytes: &[u8]) -> u32 {
 ///
 /// ```
 /// use ringspin_process_protocol::Place;
-/// let place = Place { socket: 700, memory: -1, process: 3, start: 2_000_000_000, owner: None };
-/// assert!(place.to_string().ends_with(" 700 -1 3 2000000000"));
+/// let (start, coordinator) = (2_000_000_000, 4711);
+/// let (socket, memory, process, is_child, owner) = (700, -1, 3, false, None);
+/// let place = Place { socket, memory, process, start, coordinator, is_child, owner };
+/// assert!(place.to_string().ends_with(" 700 -1 3 2000000000 4711 0"));
 /// assert_eq!(Place::parse(&place.to_string()), Some(place));
-/// assert_eq!(Place::parse("0 700 -1 3 2000000000"), None); // of another build
+/// assert_eq!(Place::parse("0 700 -1 3 2000000000 4711 0"), None); // of another build
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The number of its end of the socket.
+    /// The number of its end of the socket; -1 if it connects to the coordinator by itself.
     pub socket: i32,
     /// The number of the file of the [`SharedMemory`]; -1 if there is none.
     pub memory: i32,
@@ -67,6 +76,10 @@ pub struct Place {
     pub process: u32,
     /// The simulated time at which it starts, in nanoseconds since 1970.
     pub start: u64,
+    /// The operating system's number of the coordinator.
+    pub coordinator: u32,
+    /// Whether another process of the run has started it.
+    pub is_child: bool,
     /// The operating system's number of the process, once it has begun: a child inherits the
     /// variable, and is another process.
     pub owner: Option<u32>,
@@ -82,6 +95,8 @@ impl Place {
             memory: words.next()?.parse().ok()?,
             process: words.next()?.parse().ok()?,
             start: words.next()?.parse().ok()?,
+            coordinator: words.next()?.parse().ok()?,
+            is_child: words.next()? == "1",
             owner: words.next().map(str::parse).transpose().ok()?,
         };
         words.next().is_none().then_some(place)
@@ -90,9 +105,10 @@ impl Place {
 
 impl std::fmt::Display for Place {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { socket, memory, process, start, .. } = self;
-        write!(f, "{SOURCE} {socket} {memory} {process} {start}")?;
-        self.owner.map_or(Ok(()), |owner| write!(f, " {owner}"))
+        let Self { socket, memory, process, start, coordinator, is_child, owner } = *self;
+        let is_child = u8::from(is_child);
+        write!(f, "{SOURCE} {socket} {memory} {process} {start} {coordinator} {is_child}")?;
+        owner.map_or(Ok(()), |owner| write!(f, " {owner}"))
     }
 }
 
@@ -307,6 +323,25 @@ pub enum Up {
     },
     /// The program has opened this file for reading.
     Opened(PathBuf),
+    /// A thread is about to create a child process: [`Down::Child`] comes.
+    Fork,
+    /// The child with this number was created, or not: it connects to the coordinator.
+    Created {
+        /// The number.
+        process: u32,
+        /// Whether it exists.
+        exists: bool,
+    },
+    /// A program begins that wants to know all nodes and endpoints, as a process of the run that
+    /// had another one before.
+    Begin,
+    /// A signal for another process.
+    Signal {
+        /// The process.
+        to: u32,
+        /// The number of the signal.
+        signal: i32,
+    },
     /// All threads wait: the turn ends.
     Rest {
         /// The simulated time of the process.
@@ -373,6 +408,12 @@ pub enum Down {
     Computed(u32),
     /// Another process has used a socket: one of this process may be ready.
     Look,
+    /// The number of a child of the process.
+    Child(u32),
+    /// The child of this number has ended.
+    Ended(u32),
+    /// Another process sends this signal.
+    Signal(i32),
     /// Output of the process is read before its turn ends: comes alone, and ends no turn.
     Reading,
     /// The process takes the next one of its turns: comes alone.

@@ -6,7 +6,7 @@
 
 use super::Coordinator;
 use crate::outcome::End;
-use crate::process::Gone;
+use crate::process::{Gone, process_of};
 use ringspin_executor::{Error, ErrorKind, Result};
 use ringspin_modes::{ProcessFault, ScheduleEntry};
 use ringspin_process_protocol::{Down, Gid, Up};
@@ -19,6 +19,8 @@ pub(super) enum Arrival {
     Message(i64, u32, Gid),
     Look,
     End,
+    Child,
+    Signal(i32),
     Change,
 }
 
@@ -38,6 +40,8 @@ fn arrival(process: u32, frame: &Down) -> Arrival {
         }
         Down::Look => Arrival::Look,
         Down::Computed(_) => Arrival::End,
+        Down::Child(_) | Down::Ended(_) => Arrival::Child,
+        Down::Signal(signal) => Arrival::Signal(*signal),
         _ => Arrival::Change,
     }
 }
@@ -99,23 +103,26 @@ impl Coordinator<'_, '_> {
 
     /// Notes the arrivals in the turn of a process that begins.
     fn note_arrivals(&mut self, number: u32) {
-        let name = self.system.name_of(number);
+        let name = &self.processes[&number].name;
         for arrival in self.arriving.pop_front().unwrap_or_default() {
-            match arrival {
+            let words = match arrival {
                 Arrival::Message(count, from, to) => {
                     let topic = self.graph.get(to).map_or("?", |entity| &entity.name);
                     let from = self.system.name_of(from);
                     let event = format_args!("receives {topic} {count} of {from}");
                     self.record.note(self.now, name, event);
+                    continue;
                 }
-                Arrival::Look => {
-                    self.record.note(self.now, name, format_args!("looks at its sockets"));
+                Arrival::Signal(signal) => {
+                    self.record.note(self.now, name, format_args!("gets signal {signal}"));
+                    continue;
                 }
-                Arrival::End => self.record.note(self.now, name, format_args!("has computed")),
-                Arrival::Change => {
-                    self.record.note(self.now, name, format_args!("sees a change of the graph"));
-                }
-            }
+                Arrival::Look => "looks at its sockets",
+                Arrival::Child => "hears of a child",
+                Arrival::End => "has computed",
+                Arrival::Change => "sees a change of the graph",
+            };
+            self.record.note(self.now, name, format_args!("{words}"));
         }
     }
 
@@ -164,6 +171,7 @@ impl Coordinator<'_, '_> {
         Ok(match gone {
             Gone::Killed(reason) => self.killed(number, &reason),
             Gone::Ended(status) => self.ended(number, status),
+            Gone::Left => self.child_has_ended(number),
             Gone::Stopped => None,
         })
     }
@@ -217,9 +225,11 @@ impl Coordinator<'_, '_> {
             .then_some("it sent contents that it has not written")
     }
 
-    /// The process `name` has printed the lines. Those of its standard output come first: how often
-    /// the outputs were read during the turn depends on the speed of the machine.
+    /// The process `name`, or a child of it, has printed the lines. Those of its standard output
+    /// come first: how often the outputs were read during the turn depends on the speed of the
+    /// machine.
     pub(super) fn print(&mut self, name: &str) {
+        let name = process_of(name);
         let mut lines = std::mem::take(&mut self.lines);
         lines.sort_by_key(|(output, _)| *output);
         for (output, line) in lines {

@@ -2,6 +2,7 @@
 
 mod bag;
 mod certificates;
+mod children;
 mod determinism;
 mod faults;
 mod injected;
@@ -27,11 +28,25 @@ fn build(args: &[&str]) {
     assert!(cargo.current_dir(env!("CARGO_MANIFEST_DIR")).status().unwrap().success());
 }
 
+/// The programs that processes find: Python first, and no script of pyenv that would start it.
+fn programs() -> &'static std::ffi::OsStr {
+    static PROGRAMS: std::sync::OnceLock<std::ffi::OsString> = std::sync::OnceLock::new();
+    PROGRAMS.get_or_init(|| {
+        let asks = ["-c", "import sys; print(sys.executable)"];
+        let python = Command::new("python3").args(asks).output().unwrap().stdout;
+        let python = std::path::PathBuf::from(String::from_utf8(python).unwrap().trim());
+        let path = std::env::var_os("PATH").unwrap();
+        let folders = std::env::split_paths(&path);
+        std::env::join_paths([python.parent().unwrap().into()].into_iter().chain(folders)).unwrap()
+    })
+}
+
 /// The command, with these arguments.
 fn ringspin(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ringspin"));
     // Built with the tests, as a dependency of them.
     command.args(args).env("RINGSPIN_RMW", built().join("deps/librmw_ringspin.so"));
+    command.env("PATH", programs());
     command
 }
 

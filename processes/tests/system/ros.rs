@@ -546,15 +546,27 @@ processes:
     assert_ne!(error.lines().last(), unmeasured.lines().last());
 }
 
-/// A program with nodes that another one starts is refused: it would be no process of the run.
+/// A child with nodes, as `ros2 run` and scripts have it: a program, a fork, jobs of a shell.
 #[test]
 #[ignore = "needs rclpy"]
-fn a_child_with_nodes_is_refused_by_name() {
-    let code = "import rclpy; rclpy.init(); rclpy.create_node(\"n\")";
-    let shell = format!("python3 -c '{code}'; echo ended with $?");
-    let (_, out, error) = run(&["run", "--", "sh", "-c", &shell]);
-    assert!(out.contains("ended with 1"), "{out}{error}");
-    assert!(error.contains("add it to the system as a process of its own"), "{error}");
+fn children_with_nodes_are_processes_of_the_run() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/system/family.py");
+    let of = |how: &str| ["python3", script, how].map(str::to_owned).to_vec();
+    let node = |name| format!("python3 {script} alone {name}");
+    let jobs = format!("{} & sleep 0.05; {}; wait; echo ended 0", node("child"), node("parent"));
+    let shell = vec!["bash".to_owned(), "-c".to_owned(), jobs];
+    for command in [of("program"), of("fork"), of("spawn"), shell] {
+        let command: Vec<_> = command.iter().map(String::as_str).collect();
+        let args = [&["verify", "--runs", "3", "--"], &command[..]].concat();
+        let (code, out, error) = under_load(|| run(&args));
+        assert_eq!(code, 0, "{out}{error}");
+        for (name, other) in [("child", "parent"), ("parent", "child")] {
+            let line = |words: &str| out.contains(&format!("] {name} {words}"));
+            assert!(line("nodes ['child', 'parent']\n"), "{command:?}: {out}");
+            assert!(line(&format!("heard {other} 3 at 0.3")), "{command:?}: {out}");
+        }
+        assert!(out.contains("] ended "), "{command:?}: {out}");
+    }
 }
 
 /// Two runs give two equal recordings, with all topics.

@@ -3,7 +3,7 @@
 //!
 //! `errno` stays the program's, which does not expect a change of it by an instruction.
 
-use super::{clock, descriptors, errno, fail, files, futex, machine, pipes, signals, sockets};
+use super::{children, clock, descriptors, errno, fail, files, futex, pipes, signals, sockets};
 use crate::{os, output};
 use libc::{c_int, c_long};
 use std::ptr;
@@ -78,7 +78,7 @@ unsafe fn simulate(number: c_long, arguments: [c_long; 6]) -> Option<c_long> {
             libc::SYS_dup2 => pipes::dup2(number_of, flags),
             libc::SYS_dup3 => pipes::dup3(number_of, flags, c as _),
             libc::SYS_fcntl => pipes::fcntl(number_of, flags, c),
-            libc::SYS_fork => machine::fork(),
+            libc::SYS_fork => children::fork(),
             libc::SYS_sched_setaffinity => 0, // threads stay on their core
             libc::SYS_rt_sigtimedwait => signals::sigtimedwait(to(a), to(b), to(c)),
             libc::SYS_kill => signals::kill(number_of, flags),

@@ -9,6 +9,7 @@
 
 use super::clock::{self, deadline_after};
 use super::{errno, fail, interpose, nanos, sockets, to_timespec};
+use crate::coordinator;
 use crate::descriptors::{add_own, is_own};
 use crate::original::original;
 use crate::os;
@@ -138,6 +139,14 @@ unsafe fn choose(
         }
     }
     ready
+}
+
+/// A range of descriptors is closed.
+pub(super) fn forget(world: &World, first: c_uint, last: c_uint) {
+    let all = (first..=last.min(crate::descriptors::COUNT)).map(|number| number as c_int);
+    for descriptor in all.filter(|descriptor| is_own(*descriptor)) {
+        world.with_descriptors(|all, _| all.close(descriptor));
+    }
 }
 
 interpose! {
@@ -324,6 +333,9 @@ interpose! {
 
     /// Closes a descriptor, and thereby gives up a lock of its file.
     fn close(descriptor: c_int) -> c_int = before |world, _| {
+        if coordinator::descriptors().contains(&descriptor) && descriptor >= 0 {
+            return 0;
+        }
         if is_own(descriptor) {
             world.with_descriptors(|all, _| all.close(descriptor));
         }

@@ -4,7 +4,7 @@
 //! libc's own calls (`getaddrinfo`, `tzset`) do not come by here. Files without a size, such as
 //! those in `/proc`, have no content that could be read twice, and are not listed.
 
-use super::{errno, fail, interpose, named_pipes, random};
+use super::{errno, fail, interpose, named_pipes, random, streams};
 use crate::wait::Slot;
 use crate::world::World;
 use libc::{AT_FDCWD, FILE, c_char, c_int, mode_t};
@@ -75,7 +75,7 @@ unsafe fn open_stream(
         return Some(std::ptr::null_mut());
     }
     // SAFETY: the caller's promise, and the descriptor was just opened.
-    Some(unsafe { libc::fdopen(descriptor, mode) })
+    Some(unsafe { streams::fdopen(descriptor, mode) })
 }
 
 interpose! {

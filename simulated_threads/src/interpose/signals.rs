@@ -10,9 +10,11 @@
 
 use super::machine::process_id;
 use super::{clock, descriptors, errno, fail, interpose, traps};
+use crate::coordinator::Event;
+use crate::family;
 use crate::original::original;
 use crate::os;
-use crate::wait::{NEVER, Nanos, Slot, Woken};
+use crate::wait::{NEVER, Nanos, Slot, Wait, Woken};
 use crate::world::World;
 use libc::{
     c_int, c_void, pid_t, pollfd, pthread_t, sigaction as action, sighandler_t, siginfo_t,
@@ -21,7 +23,7 @@ use libc::{
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 /// The program's action for a signal that ends it.
 struct Kept {
@@ -37,6 +39,15 @@ static ENDS: [Kept; 3] =
 impl Kept {
     const fn new(signal: c_int) -> Self {
         Self { signal, action: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    /// Has the kernel call the program's handler, for a signal of another process of the run.
+    fn install(&self) {
+        let action = self.action.load(Ordering::Acquire);
+        if !action.is_null() {
+            // SAFETY: an action that is never freed.
+            unsafe { set_original(self.signal, action, ptr::null_mut()) };
+        }
     }
 
     /// Keeps an action, and tells the one before.
@@ -141,6 +152,38 @@ impl Taken {
     }
 }
 
+/// The signal about the end of a child, in a process of a run. The kernel's is ignored: it comes in
+/// real time, and the coordinator's in the turn after the end.
+static CHILD: Taken = Taken::new(libc::SIGCHLD, on_child);
+
+/// How often the program's handler of that signal was called.
+static CHILD_CALLS: AtomicU32 = AtomicU32::new(0);
+
+unsafe extern "C-unwind" fn on_child(_: c_int, info: *mut siginfo_t, context: *mut c_void) {
+    // SAFETY: the kernel's arguments are passed on.
+    unsafe {
+        if (*info).si_code <= 0 {
+            CHILD_CALLS.fetch_add(1, Ordering::Relaxed);
+            CHILD.hand_on(info, context);
+        }
+    }
+}
+
+/// The signal that a thread of the process gets for an event of the run, if it gets one.
+pub(crate) fn signal_of(event: Event) -> Option<c_int> {
+    match event {
+        Event::None => None,
+        Event::Ended(_) => {
+            let handler = CHILD.action().map_or(libc::SIG_DFL, |action| action.sa_sigaction);
+            (!matches!(handler, libc::SIG_DFL | libc::SIG_IGN)).then_some(libc::SIGCHLD)
+        }
+        Event::Signal(signal) => {
+            ENDS.iter().filter(|kept| kept.signal == signal).for_each(Kept::install);
+            Some(signal)
+        }
+    }
+}
+
 /// # Safety
 /// The caller keeps the rules of `sigaction`.
 unsafe fn set_original(signal: c_int, new: *const action, old: *mut action) -> c_int {
@@ -178,14 +221,18 @@ interpose! {
 
     /// Sets the action of a signal. Signals that end a program end a run, also if the program
     /// handles them: they come at times that no other run repeats.
-    fn sigaction(signal: c_int, new: *const action, old: *mut action) -> c_int = |_, _| {
+    fn sigaction(signal: c_int, new: *const action, old: *mut action) -> c_int = |world, _| {
         // SAFETY: the caller passes an action or null.
         let new = unsafe { new.as_ref() }.copied();
         if let Some(kept) = ENDS.iter().find(|kept| kept.signal == signal) {
             // SAFETY: the caller's promise.
             return unsafe { kept.exchange(new, old) };
         }
-        let taken = traps::TAKEN.iter().find(|taken| taken.signal == signal);
+        let has_children = signal == libc::SIGCHLD && world.coordinator().is_some();
+        if has_children && new.is_some() && CHILD.action().is_none() {
+            CHILD.take();
+        }
+        let taken = traps::TAKEN.iter().chain([&CHILD]).find(|taken| taken.signal == signal);
         if let Some((taken, program)) = taken.and_then(|taken| Some((taken, taken.action()?))) {
             if !old.is_null() {
                 // SAFETY: a place for the action, unless it is null.
@@ -233,6 +280,14 @@ interpose! {
     /// Sends a signal to a process. The one of its own is for the calling thread, unless that
     /// blocks it.
     fn kill(process: pid_t, signal: c_int) -> c_int = |world, _| {
+        if let Some(all) = world.coordinator()
+            && let Some(other) = family::process_of(process).filter(|of| *of != world.process())
+        {
+            if signal != 0 {
+                (all.signal)(other, signal);
+            }
+            return 0;
+        }
         let process = if process == process_id(world) { os::this_process() } else { process };
         if process == os::this_process() && signal > 0 && !os::blocks(signal) {
             os::signal(os::this_thread(), signal);
@@ -241,6 +296,22 @@ interpose! {
         let kill = original!(kill: fn(pid_t, c_int) -> c_int);
         // SAFETY: takes numbers.
         unsafe { kill(process, signal) }
+    }
+
+    /// Waits for a signal that the thread blocks only before and after. In a run of processes it
+    /// may be that of the end of a child.
+    fn sigsuspend(mask: *const sigset_t) -> c_int = before |world, me| {
+        if world.coordinator().is_some() {
+            let (before, calls) = (os::mask(), CHILD_CALLS.load(Ordering::Relaxed));
+            // SAFETY: the caller passes a set.
+            unsafe { pthread_sigmask(libc::SIG_SETMASK, mask, ptr::null_mut()) };
+            while CHILD_CALLS.load(Ordering::Relaxed) == calls
+                && !matches!(world.wait(me, Wait::Process, NEVER), Woken::Interrupted { .. })
+            {}
+            // SAFETY: a set.
+            unsafe { pthread_sigmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut()) };
+            return fail(libc::EINTR);
+        }
     }
 
     /// Waits for a signal.

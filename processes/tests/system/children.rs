@@ -1,0 +1,134 @@
+//! Children of processes, which are processes of the run.
+
+use super::{run, system};
+
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/system/children.py");
+
+/// Five equal runs, with what Python, libc and asyncio do with children, and when. The last child
+/// would live on, and is ended with its parent.
+#[test]
+fn children_take_their_turns() {
+    let (code, out, error) = run(&["verify", "--runs", "5", "--", "python3", SCRIPT]);
+    assert_eq!(code, 0, "{out}{error}");
+    let first = &out[..out.len() / 5];
+    assert_eq!(out, first.repeat(5));
+    for line in [
+        "output hello at 0.0",
+        "line b'now\\n' at 1.0",
+        "status 3 at 2.0",
+        "terminated -15 at 2.5",
+        "timeout at 4.5",
+        "killed -9 at 4.5",
+        "handled 5 at 5.5",
+        "pipeline x999 at 5.5",
+        "written 100000 at 5.5",
+        "asyncio b'in' 0 at 6.5",
+        "popen b'of the shell\\n' 4 at 7.5",
+        "system 6 at 8.5",
+        "fork b'forked' False at 9.5",
+        "ended (0, 0) 7 at 10.5",
+        "orphan at 11.5",
+        "closed b'' at 12.5",
+        "killed 9 at 12.5",
+        "first True True at 13.0",
+        "calls [17] at 13.5",
+        "signal at 14.5",
+        "spawned True 4685825 at 16.5",
+        "No child processes at 16.5",
+        "No such file or directory at 16.5",
+    ] {
+        assert!(first.contains(&format!("] {line}\n")), "{line}: {first}");
+    }
+    assert!(error.contains(" 16.5"), "{error}");
+    assert!(!lives(b"sleep\x0098765\0"));
+}
+
+/// Whether a program runs that was started by these words.
+fn lives(words: &[u8]) -> bool {
+    let all = std::fs::read_dir("/proc").unwrap().flatten();
+    let mut commands = all.filter_map(|of| std::fs::read(of.path().join("cmdline")).ok());
+    commands.any(|command| command == words)
+}
+
+/// The processes of Python's `multiprocessing`, with locks in shared memory, and a script that does
+/// not end with its last program.
+#[test]
+fn processes_of_multiprocessing_share_locks() {
+    let code = "import multiprocessing, os, sys, time
+def square(x):
+    time.sleep(0.01)
+    return x * x
+def put(queue): queue.put(os.getpid() > 0)
+if __name__ == '__main__':
+    multiprocessing.set_start_method(sys.argv[1])
+    with multiprocessing.Pool(2) as pool: print(pool.map(square, range(5)))
+    queue = multiprocessing.Queue()
+    child = multiprocessing.Process(target=put, args=(queue,))
+    child.start()
+    print(queue.get(), child.join())
+";
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("children.py").display().to_string();
+    std::fs::write(&script, code).unwrap();
+    for method in ["fork", "spawn"] {
+        let shell = format!("python3 -W ignore {script} {method}; echo ended with $?");
+        for command in [&["python3", "-W", "ignore", &script, method][..], &["sh", "-c", &shell]] {
+            let (code, out, error) = run(&[&["verify", "--runs", "3", "--"], command].concat());
+            assert_eq!(code, 0, "{out}{error}");
+            assert!(out.contains("] [0, 1, 4, 9, 16]\n"), "{out}{error}");
+            assert!(out.contains("] True None\n"), "{out}{error}");
+            assert_eq!(out.contains("] ended with 0\n"), command[0] == "sh", "{out}{error}");
+            assert!(out.lines().all(|line| line.starts_with("[0.03")), "{out}");
+        }
+    }
+}
+
+/// Jobs, pipes, signals and variables of a script as launch files have them.
+#[test]
+fn a_shell_waits_in_simulated_time() {
+    let script = "trap 'echo got it; exit 0' TERM
+sleep 2 && echo two &
+sleep 1 && echo one &
+wait
+x=$(sleep 1; seq 20000 | grep -c 7)
+echo $x
+env -i sh -c 'sleep 1; echo clean'
+LD_PRELOAD=libm.so.6 sh -c 'sleep 1; echo math'
+(sleep 1; kill $$) &
+sleep 9
+";
+    let (_folder, path) = system(&format!(
+        "processes:\n  - {{ name: a, command: [bash, -c, {script:?}] }}\n  - {{ name: b, command: \
+         sleep 20 }}\n"
+    ));
+    let (code, out, error) = run(&["verify", "--runs", "4", &path]);
+    assert_eq!(code, 0, "{out}{error}");
+    let expected = "[1.000000000 s a] one\n[2.000000000 s a] two\n[3.000000000 s a] 6878\n\
+                    [4.000000000 s a] clean\n[5.000000000 s a] math\n[14.000000000 s a] got it\n";
+    assert!(out.starts_with(expected), "{out}{error}");
+}
+
+/// A kill ends the children as well; the next start has others.
+#[test]
+fn children_end_with_a_process_that_a_fault_kills() {
+    let code = "import subprocess, time
+child = subprocess.Popen(['sleep', '98766'])
+print(child.pid)
+time.sleep(3)";
+    let (folder, path) = system(&format!(
+        "processes:\n  - {{ name: a, command: [python3, -c, {code:?}] }}\n  - {{ name: b, command: \
+         sleep 1 }}\nfault: [{{ kill: {{ process: a, at: 2 s, restart: 1 s }} }}]\n"
+    ));
+    let (code, out, error) = run(&["verify", "--runs", "3", &path]);
+    assert_eq!(code, 0, "{out}{error}");
+    assert!(out.starts_with("[0.000000000 s a] 4227073\n[3.000000000 s a] 4292609\n"), "{out}");
+    assert!(error.contains("6.000000000 s up to the end of all processes"), "{error}");
+    assert!(!lives(b"sleep\x0098766\0"));
+    let log = folder.path().join("log").display().to_string();
+    run(&["run", "--log", &log, &path]);
+    let log = std::fs::read_to_string(log).unwrap();
+    assert!(
+        log.contains("2.000000000 s a is killed by a fault\n2.000000000 s a/2 ends\n"),
+        "{log}"
+    );
+}

@@ -68,7 +68,7 @@ extern "C" fn begin() {
     // SAFETY: no other thread runs before `main`.
     unsafe {
         std::env::set_var(VARIABLE, place.to_string());
-        std::env::set_var("RINGSPIN_THREADS", format!("simulated:{own}"));
+        std::env::set_var("RINGSPIN_THREADS", format!("simulated:{own:010}"));
     }
     if !place.is_child {
         // SAFETY: asks for a signal at the death of the coordinator; takes numbers.

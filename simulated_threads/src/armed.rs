@@ -102,7 +102,7 @@ fn is_asked_for() -> Result<bool, String> {
     // A process of a run has added its number: its children run in real time.
     let owner = std::env::var("RINGSPIN_THREADS").unwrap_or_default();
     if let Some(owner) = owner.strip_prefix("simulated:") {
-        return Ok(owner == os::this_process().to_string());
+        return Ok(owner.parse() == Ok(os::this_process()));
     }
     let kinds = ["real", "simulated"];
     let threads = settings::one_of("RINGSPIN_THREADS", kinds, "`real` or `simulated`")?;

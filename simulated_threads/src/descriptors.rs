@@ -127,7 +127,8 @@ pub(crate) fn share() {
 /// The device and the number of the file, pipe or socket of a descriptor, as text.
 fn identity(descriptor: c_int) -> Option<String> {
     let data = std::fs::metadata(format!("/proc/self/fd/{descriptor}")).ok()?;
-    Some(format!("{}.{}", data.dev(), data.ino()))
+    // Of one length: a longer one would move what the program allocates.
+    Some(format!("{:010}.{:020}", data.dev(), data.ino()))
 }
 
 /// The pipes that a child shares with this process.

@@ -6,7 +6,7 @@ use crate::restart::{list, variables};
 use crate::{coordinator, descriptors, os};
 use libc::c_char;
 use ringspin_modes::random::mix;
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::sync::OnceLock;
 
 const PRELOAD: &str = "LD_PRELOAD=";
@@ -36,12 +36,14 @@ fn name(variable: &CString) -> &[u8] {
 /// # Safety
 /// `environment` is a list of strings that ends with null.
 pub(crate) unsafe fn keep(environment: *const *const c_char) {
-    // SAFETY: the caller's promise.
-    let all = unsafe { variables(environment) };
-    let is_own = |variable: &CString| {
-        name(variable).starts_with(b"RINGSPIN_") || name(variable) == PRELOAD.as_bytes()
+    let is_own = |variable: &&CStr| {
+        let bytes = variable.to_bytes();
+        bytes.starts_with(b"RINGSPIN_") || bytes.starts_with(PRELOAD.as_bytes())
     };
-    let _ = OWN.set(all.into_iter().filter(is_own).collect());
+    // Others are not copied: their lengths would decide about the addresses of the program.
+    // SAFETY: the caller's promise.
+    let own = unsafe { variables(environment) }.filter(is_own).map(CStr::to_owned);
+    let _ = OWN.set(own.collect());
 }
 
 /// The environment of a program that is the `process` of the run: with the `given` variables, and
@@ -55,10 +57,11 @@ pub(crate) unsafe fn of_program(
     is_itself: bool,
 ) -> Environment {
     // SAFETY: the caller's promise.
-    let given = if given.is_null() { Vec::new() } else { unsafe { variables(given) } };
+    let given = (!given.is_null()).then(|| unsafe { variables(given) });
+    let given: Vec<_> = given.into_iter().flatten().map(CStr::to_owned).collect();
     let seed = current().map_or(0, |(world, _)| world.settings.seed);
     let (seed, threads) = match is_itself {
-        true => (seed, format!("simulated:{}", os::this_process())),
+        true => (seed, format!("simulated:{:010}", os::this_process())),
         false => (seed_of(seed, process), "simulated".into()),
     };
     // The choices in the order of threads are those of the process that the run has started.

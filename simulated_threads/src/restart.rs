@@ -42,7 +42,9 @@ pub(crate) unsafe fn fix_addresses(environment: *mut *mut c_char) -> bool {
     let Ok(arguments) = std::fs::read("/proc/self/cmdline") else { return false };
     let arguments: Vec<_> = arguments.split_inclusive(|byte| *byte == 0).map(to_string).collect();
     // SAFETY: the caller's promise.
-    let environment = filled(&arguments, unsafe { variables(environment.cast()) }, &own);
+    let environment = unsafe { variables(environment.cast_const().cast()) };
+    let environment = environment.map(CStr::to_owned).collect();
+    let environment = filled(&arguments, environment, &own);
     // SAFETY: both lists end with null, and their strings with zero. It returns if it has failed.
     unsafe {
         libc::execve(
@@ -65,15 +67,18 @@ pub(crate) fn list(strings: &[CString]) -> Vec<*const c_char> {
     strings.iter().map(|string| string.as_ptr()).chain([ptr::null()]).collect()
 }
 
-/// Copies of all variables.
+/// All variables.
 ///
 /// # Safety
-/// `environment` is a list of strings that ends with null.
-pub(crate) unsafe fn variables(environment: *const *const c_char) -> Vec<CString> {
+/// `environment` is a list of strings that ends with null, and outlives the iterator.
+pub(crate) unsafe fn variables<'a>(
+    environment: *const *const c_char,
+) -> impl Iterator<Item = &'a CStr> {
     // SAFETY: the caller's promise.
-    let all = (0..).map(|n| unsafe { *environment.add(n) }).take_while(|string| !string.is_null());
+    let all = (0..).map(move |n| unsafe { *environment.add(n) });
+    let all = all.take_while(|string| !string.is_null());
     // SAFETY: the caller's promise.
-    all.map(|string| unsafe { CStr::from_ptr(string) }.to_owned()).collect()
+    all.map(|string| unsafe { CStr::from_ptr(string) })
 }
 
 /// Removes the variable that begins so; returns it.

@@ -62,7 +62,7 @@ const fn hash_after(mut hash: u32, bytes: &[u8]) -> u32 {
 /// let (start, coordinator) = (2_000_000_000, 4711);
 /// let (socket, memory, process, is_child, owner) = (700, -1, 3, false, None);
 /// let place = Place { socket, memory, process, start, coordinator, is_child, owner };
-/// assert!(place.to_string().ends_with(" 700 -1 3 2000000000 4711 0"));
+/// assert!(place.to_string().ends_with(" 700 -1 3 2000000000 0000004711 0"));
 /// assert_eq!(Place::parse(&place.to_string()), Some(place));
 /// assert_eq!(Place::parse("0 700 -1 3 2000000000 4711 0"), None); // of another build
 /// ```
@@ -107,8 +107,8 @@ impl std::fmt::Display for Place {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { socket, memory, process, start, coordinator, is_child, owner } = *self;
         let is_child = u8::from(is_child);
-        write!(f, "{SOURCE} {socket} {memory} {process} {start} {coordinator} {is_child}")?;
-        owner.map_or(Ok(()), |owner| write!(f, " {owner}"))
+        write!(f, "{SOURCE} {socket} {memory} {process} {start} {coordinator:010} {is_child}")?;
+        owner.map_or(Ok(()), |owner| write!(f, " {owner:010}"))
     }
 }
 

@@ -21,6 +21,7 @@ mod sockets;
 mod streams;
 mod thread;
 mod traps;
+mod unix_sockets;
 
 pub(crate) use signals::signal_of;
 pub(crate) use streams::replace_streams;

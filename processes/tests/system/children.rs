@@ -50,15 +50,19 @@ fn lives(words: &[u8]) -> bool {
     commands.any(|command| command == words)
 }
 
-/// The processes of Python's `multiprocessing`, with locks in shared memory, and a script that does
-/// not end with its last program.
+/// The processes of Python's `multiprocessing`, with locks in shared memory, Unix sockets (also to
+/// pass descriptors on), and a script that does not end with its last program.
 #[test]
-fn processes_of_multiprocessing_share_locks() {
-    let code = "import multiprocessing, os, sys, time
+fn processes_of_multiprocessing_share_locks_and_sockets() {
+    let code = "import multiprocessing, multiprocessing.connection, os, sys, time
 def square(x):
     time.sleep(0.01)
     return x * x
 def put(queue): queue.put(os.getpid() > 0)
+def talk(address, known):
+    known['child'] = 4
+    with multiprocessing.connection.Client(address) as client:
+        client.send(client.recv() + 1)
 if __name__ == '__main__':
     multiprocessing.set_start_method(sys.argv[1])
     with multiprocessing.Pool(2) as pool: print(pool.map(square, range(5)))
@@ -66,17 +70,25 @@ if __name__ == '__main__':
     child = multiprocessing.Process(target=put, args=(queue,))
     child.start()
     print(queue.get(), child.join())
+    with multiprocessing.Manager() as manager, multiprocessing.connection.Listener() as listener:
+        known = manager.dict()
+        child = multiprocessing.Process(target=talk, args=(listener.address, known))
+        child.start()
+        with listener.accept() as client:
+            client.send(6)
+            print(os.path.basename(listener.address)[:9], client.recv(), child.join(), known)
 ";
     let folder = tempfile::tempdir().unwrap();
     let script = folder.path().join("children.py").display().to_string();
     std::fs::write(&script, code).unwrap();
-    for method in ["fork", "spawn"] {
+    for method in ["fork", "spawn", "forkserver"] {
         let shell = format!("python3 -W ignore {script} {method}; echo ended with $?");
         for command in [&["python3", "-W", "ignore", &script, method][..], &["sh", "-c", &shell]] {
             let (code, out, error) = run(&[&["verify", "--runs", "3", "--"], command].concat());
             assert_eq!(code, 0, "{out}{error}");
             assert!(out.contains("] [0, 1, 4, 9, 16]\n"), "{out}{error}");
             assert!(out.contains("] True None\n"), "{out}{error}");
+            assert!(out.contains("] listener- 7 None {'child': 4}\n"), "{out}{error}");
             assert_eq!(out.contains("] ended with 0\n"), command[0] == "sh", "{out}{error}");
             assert!(out.lines().all(|line| line.starts_with("[0.03")), "{out}");
         }

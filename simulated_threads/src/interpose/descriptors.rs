@@ -8,7 +8,7 @@
 //! on them without a special case.
 
 use super::clock::{self, deadline_after};
-use super::{errno, fail, interpose, nanos, sockets, to_timespec};
+use super::{errno, fail, interpose, nanos, sockets, to_timespec, unix_sockets};
 use crate::coordinator;
 use crate::descriptors::{add_own, is_own};
 use crate::original::original;
@@ -371,6 +371,9 @@ interpose! {
     fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int = before |world, me| {
         if !world.settings.allows_sockets {
             if let Some(descriptor) = sockets::create((world, me), [domain, kind, protocol]) {
+                return descriptor;
+            }
+            if let Some(descriptor) = unix_sockets::create(domain, kind, protocol) {
                 return descriptor;
             }
             output::refuse(

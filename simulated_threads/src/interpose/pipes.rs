@@ -5,7 +5,7 @@
 //! at once: it reads what is there, and writes no more at a time than a ready descriptor takes.
 
 use super::descriptors::wait;
-use super::{clock, errno, fail, interpose, sockets};
+use super::{clock, errno, fail, interpose, sockets, unix_sockets};
 use crate::descriptors::{add_own, family, is_own, touch};
 use crate::original::original;
 use crate::os;
@@ -297,6 +297,10 @@ interpose! {
             return result;
         }
     } after |world, me, result| {
+        if result >= 0 {
+            // SAFETY: the call has filled the message.
+            unsafe { unix_sockets::share_passed(message, true) };
+        }
         tried((world, me), descriptor, result);
     }
 
@@ -361,7 +365,10 @@ interpose! {
         flags: c_int,
     ) -> ssize_t = before |world, me| {
         // SAFETY: the caller's promise.
-        let sent = unsafe { sockets::send_message(world, descriptor, message) };
+        let sent = unsafe {
+            unix_sockets::share_passed(message, false);
+            sockets::send_message(world, descriptor, message)
+        };
         if let Some(sent) = sent {
             return sent;
         }

@@ -7,7 +7,7 @@
 //! would come at times that no other run repeats.
 
 use super::pipes::{option, times_out};
-use super::{errno, fail, interpose};
+use super::{errno, fail, interpose, unix_sockets};
 use crate::descriptors::{self, Datagram, Family, family};
 use crate::original::original;
 use crate::wait::{NEVER, Slot, Wait};
@@ -42,8 +42,7 @@ impl Name {
     fn of(descriptor: c_int, family: Family, port: u16) -> Self {
         let kind = if is_stream(descriptor) { "tcp" } else { "udp" };
         let version = if family == Family::V6 { 6 } else { 4 };
-        let network = coordinator::network().unwrap_or(os::this_process() as u32);
-        let text = format!("\0ringspin/{network}/{kind}{version}/{port}");
+        let text = format!("\0ringspin/{}/{kind}{version}/{port}", network());
         let mut name = Self::empty();
         name.0.sun_family = libc::AF_UNIX as _;
         let places = name.0.sun_path.iter_mut();
@@ -67,6 +66,11 @@ impl Name {
     fn place(&mut self) -> (*mut sockaddr, *mut socklen_t) {
         ((&raw mut self.0).cast(), &raw mut self.1)
     }
+}
+
+/// The number of the run, or of the program that is alone.
+pub(super) fn network() -> u32 {
+    coordinator::network().unwrap_or(os::this_process() as u32)
 }
 
 fn is_stream(descriptor: c_int) -> bool {
@@ -200,9 +204,12 @@ fn beyond(address: &str, error: c_int) -> c_int {
 }
 
 /// Connects a stream: the caller waits while the queue of the other end is full.
-fn connect_stream((world, me): (&World, Slot), descriptor: c_int, name: &Name) -> c_int {
+pub(super) fn connect_stream(
+    (world, me): (&World, Slot),
+    descriptor: c_int,
+    (address, size): (*const sockaddr, socklen_t),
+) -> c_int {
     let connect = original!(connect: fn(c_int, *const sockaddr, socklen_t) -> c_int);
-    let (address, size) = name.address();
     // SAFETY: takes numbers.
     let flags = unsafe { libc::fcntl(descriptor, libc::F_GETFL) };
     let set = |flags: c_int| {
@@ -373,7 +380,15 @@ unsafe fn accept_with(
 
 interpose! {
     /// Gives a socket an address.
-    fn bind(descriptor: c_int, address: *const sockaddr, size: socklen_t) -> c_int = before |_, _| {
+    fn bind(
+        descriptor: c_int,
+        address: *const sockaddr,
+        size: socklen_t,
+    ) -> c_int = before |world, me| {
+        if unix_sockets::is_own(descriptor) {
+            // SAFETY: the caller passes an address of this size.
+            return unsafe { unix_sockets::bind((world, me), descriptor, (address, size)) };
+        }
         if let Some(family) = family(descriptor) {
             // SAFETY: the caller passes an address of this size.
             return match unsafe { port_of(address, size) } {
@@ -396,6 +411,10 @@ interpose! {
         address: *const sockaddr,
         size: socklen_t,
     ) -> c_int = before |world, me| {
+        if unix_sockets::is_own(descriptor) {
+            // SAFETY: the caller passes an address of this size.
+            return unsafe { unix_sockets::connect((world, me), descriptor, (address, size)) };
+        }
         if let Some(family) = family(descriptor) {
             // SAFETY: the caller passes an address of this size.
             let port = match unsafe { port_of(address, size) } {
@@ -410,7 +429,7 @@ interpose! {
                 return 0;
             }
             let name = Name::of(descriptor, family, port);
-            let result = connect_stream((world, me), descriptor, &name);
+            let result = connect_stream((world, me), descriptor, name.address());
             descriptors::touch(descriptor);
             return result;
         }
@@ -433,6 +452,12 @@ interpose! {
         size: *mut socklen_t,
         flags: c_int,
     ) -> c_int = before |world, me| {
+        if unix_sockets::is_own(descriptor) {
+            // SAFETY: the caller's promise.
+            return unsafe {
+                unix_sockets::accept((world, me), descriptor, (address, size), flags)
+            };
+        }
         if let Some(family) = family(descriptor) {
             // SAFETY: the caller's promise.
             return unsafe {
@@ -457,6 +482,11 @@ interpose! {
             unsafe { write_address(family, own_port(descriptor), address, size) };
             return 0;
         }
+    } after |_, _, result| {
+        if result == 0 && unix_sockets::is_own(descriptor) {
+            // SAFETY: the call has filled the place.
+            unsafe { unix_sockets::write_path(address, size) };
+        }
     }
 
     /// Tells the address of the other end.
@@ -478,6 +508,11 @@ interpose! {
             // SAFETY: the caller's promise.
             unsafe { write_address(family, port, address, size) };
             return 0;
+        }
+    } after |_, _, result| {
+        if result == 0 && unix_sockets::is_own(descriptor) {
+            // SAFETY: the call has filled the place.
+            unsafe { unix_sockets::write_path(address, size) };
         }
     }
 

@@ -6,7 +6,7 @@ use libc::{c_int, c_void, cpu_set_t, itimerspec, itimerval, pthread_key_t, times
 use std::cell::RefCell;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream, UdpSocket};
-use std::os::unix::net::{UnixDatagram, UnixStream};
+use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::os::unix::thread::JoinHandleExt;
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -26,6 +26,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
     ("pipes", pipes),
     ("pairs", pairs),
     ("loopback", loopback),
+    ("unix-sockets", unix_sockets),
     ("duplicates", duplicates),
     ("counter", counter),
     ("interrupted", interrupted),
@@ -380,6 +381,40 @@ fn loopback() {
     sender.join().unwrap();
     two.set_nonblocking(true).unwrap();
     log(two.recv(&mut back).unwrap_err().kind());
+}
+
+/// A Unix socket with a file, which only programs of the world find.
+fn unix_sockets() {
+    // The number of the process is that of others at the same time.
+    let own = std::fs::read_link("/proc/self").unwrap();
+    let folder = std::env::temp_dir().join(format!("ringspin-{}", own.display()));
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir(&folder).unwrap();
+    let path = folder.join("socket");
+    log(UnixStream::connect(&path).unwrap_err().kind());
+    let listener = UnixListener::bind(&path).unwrap();
+    log(UnixListener::bind(&path).unwrap_err().kind());
+    log(listener.local_addr().unwrap().as_pathname() == Some(&path));
+    let server = thread::spawn(move || {
+        let (mut stream, peer) = listener.accept().unwrap();
+        log(peer.is_unnamed());
+        let mut bytes = [0; 9];
+        while let Ok(read @ 1..) = stream.read(&mut bytes) {
+            thread::sleep(MILLI);
+            stream.write_all(&bytes[..read]).unwrap();
+        }
+    });
+    thread::sleep(MILLI);
+    let mut stream = UnixStream::connect(&path).unwrap();
+    log(stream.peer_addr().unwrap().as_pathname() == Some(&path));
+    stream.write_all(b"hello").unwrap();
+    let mut back = [0; 5];
+    stream.read_exact(&mut back).unwrap();
+    log(String::from_utf8_lossy(&back));
+    drop(stream);
+    server.join().unwrap();
+    log(UnixStream::connect(&path).unwrap_err().kind());
+    std::fs::remove_dir_all(folder).unwrap();
 }
 
 /// A timer and an eventfd by duplicates of their descriptors.

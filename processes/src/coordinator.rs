@@ -500,7 +500,10 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             Up::Fork => self.fork(number),
             Up::Created { process, exists: true } => self.created(number, process)?,
             Up::Begin => self.begin(number, name),
-            Up::Signal { to, signal } => self.signal(number, name, to, signal),
+            Up::Signal { to, signal, is_for_group: false } => self.signal(number, name, to, signal),
+            Up::Signal { to, signal, is_for_group: true } => {
+                self.signal_group(number, name, to, signal);
+            }
             Up::Created { .. } | Up::Rest { .. } | Up::End { .. } => {}
         }
         Ok(())

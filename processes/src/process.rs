@@ -12,7 +12,7 @@ use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
-use nix::unistd::Pid;
+use nix::unistd::{Pid, getpgid};
 use ringspin_executor::{Error, ErrorKind, Result};
 use ringspin_modes::TiePolicy;
 use ringspin_process_protocol::{
@@ -319,6 +319,11 @@ impl Process {
     /// The operating system's number of it.
     pub(crate) fn number(&self) -> u32 {
         self.id().as_raw() as u32
+    }
+
+    /// The number of its group in the operating system.
+    pub(crate) fn group(&self) -> Pid {
+        getpgid(Some(self.id())).unwrap_or(self.id())
     }
 
     fn id(&self) -> Pid {

@@ -57,8 +57,8 @@ pub(crate) extern "C" fn created(process: u32, exists: bool) {
     bus::with(|bus| bus.say(&Up::Created { process, exists }));
 }
 
-pub(crate) extern "C" fn signal(to: u32, signal: i32) {
-    bus::with(|bus| bus.say(&Up::Signal { to, signal }));
+pub(crate) extern "C" fn signal(to: u32, signal: i32, is_for_group: bool) {
+    bus::with(|bus| bus.say(&Up::Signal { to, signal, is_for_group }));
 }
 
 pub(crate) extern "C" fn event() -> Event {

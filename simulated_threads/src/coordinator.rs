@@ -68,8 +68,8 @@ pub struct Coordinator {
     pub created: extern "C" fn(u32, bool),
     /// In the child: begins as this process, once it has its first turn; returns the time.
     pub begin_child: extern "C" fn(u32) -> u64,
-    /// Sends this signal to another process.
-    pub signal: extern "C" fn(u32, i32),
+    /// Sends this signal to a process, or to all of its group.
+    pub signal: extern "C" fn(u32, i32, bool),
     /// The process is about to end, without what libc does at the end of a program.
     pub end: extern "C" fn(),
     /// Writes the variable with the place of this process, which is the calling one or a new one,

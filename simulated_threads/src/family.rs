@@ -48,6 +48,11 @@ impl Family {
         self.children.push(Child { process, real, ended: None });
     }
 
+    /// The child with this number, as the program sees it.
+    pub(crate) fn child(&self, id: pid_t) -> Option<Child> {
+        self.children.iter().find(|child| id_of(child.process) == id).copied()
+    }
+
     /// A child has ended.
     pub(crate) fn end(&mut self, process: u32) {
         self.ended += 1;

@@ -341,6 +341,8 @@ pub enum Up {
         to: u32,
         /// The number of the signal.
         signal: i32,
+        /// Whether all processes of its group get it.
+        is_for_group: bool,
     },
     /// All threads wait: the turn ends.
     Rest {

@@ -55,17 +55,24 @@ impl Coordinator<'_, '_> {
         self.tell_users_of_sockets(number); // the program before has closed some
     }
 
-    /// A signal of a process for its child `to`.
+    /// A signal of a process for another one.
     pub(super) fn signal(&mut self, from: u32, name: &str, to: u32, signal: i32) {
         self.record.note(self.now, name, format_args!("sends signal {signal} to process {to}"));
-        match signal {
-            KILL => {
-                if self.processes.get(&to).is_some_and(Process::is_alive) {
-                    self.process(to).kill("");
-                    self.child_has_ended(to);
-                }
-            }
-            _ => self.send(self.now, from, to, Down::Signal(signal)),
+        let is_alive = self.processes.get(&to).is_some_and(Process::is_alive);
+        if signal == KILL && is_alive && self.processes[&to].parent.is_some() {
+            self.process(to).kill("");
+            self.child_has_ended(to);
+        } else {
+            self.send(self.now, from, to, Down::Signal(signal));
+        }
+    }
+
+    /// A signal of a process for all of the group of another one, as the kernel has it.
+    pub(super) fn signal_group(&mut self, from: u32, name: &str, to: u32, signal: i32) {
+        let Some(group) = self.processes.get(&to).map(Process::group) else { return };
+        let alive = self.processes.iter().filter(|(_, of)| of.is_alive() && of.group() == group);
+        for number in alive.map(|(number, _)| *number).collect::<Vec<_>>() {
+            self.signal(from, name, number, signal);
         }
     }
 

@@ -100,6 +100,11 @@ early, late = [subprocess.Popen(['sleep', seconds]).pid for seconds in ('0.2', '
 time.sleep(0.5)
 tell('first', os.waitpid(-1, 0)[0] == late, os.waitpid(-1, 0)[0] == early)
 
+group = subprocess.Popen(['sh', '-c', 'sleep 50 & sleep 60'], start_new_session=True)
+time.sleep(0.5)
+os.killpg(os.getpgid(group.pid), signal.SIGTERM)
+tell('group', group.wait(), os.getpgid(group.pid) if group.poll() is None else None)
+
 calls = []
 handler = ctypes.CFUNCTYPE(None, ctypes.c_int)(calls.append)
 libc.signal(signal.SIGCHLD, handler)
@@ -108,7 +113,8 @@ tell('calls', calls)
 signal.signal(signal.SIGCHLD, lambda *_: tell('signal'))
 child = os.posix_spawn('/bin/sleep', ['sleep', '1'], os.environ)
 time.sleep(3)
-tell('spawned', os.waitpid(-1, 0) == (child, 0), child)
+tell('spawned', os.waitpid(-1, 0) == (child, 0))
+tell('number', child)
 try:
     os.waitpid(-1, 0)
 except ChildProcessError as error:

@@ -31,15 +31,16 @@ fn children_take_their_turns() {
         "closed b'' at 12.5",
         "killed 9 at 12.5",
         "first True True at 13.0",
-        "calls [17] at 13.5",
-        "signal at 14.5",
-        "spawned True 4685825 at 16.5",
-        "No child processes at 16.5",
-        "No such file or directory at 16.5",
+        "group -15 None at 13.5",
+        "calls [17] at 14.0",
+        "signal at 15.0",
+        "spawned True at 17.0",
+        "No child processes at 17.0",
+        "No such file or directory at 17.0",
     ] {
         assert!(first.contains(&format!("] {line}\n")), "{line}: {first}");
     }
-    assert!(error.contains(" 16.5"), "{error}");
+    assert!(error.contains(" 17.0"), "{error}");
     assert!(!lives(b"sleep\x0098765\0"));
 }
 
@@ -109,15 +110,20 @@ LD_PRELOAD=libm.so.6 sh -c 'sleep 1; echo math'
 (sleep 1; kill $$) &
 sleep 9
 ";
+    let group = "trap 'echo ends' EXIT
+sleep 30 & (sleep 40; echo never) & python3 -c 'import time; time.sleep(50)' &
+sleep 16; trap '' TERM; kill 0; wait; echo $?";
     let (_folder, path) = system(&format!(
         "processes:\n  - {{ name: a, command: [bash, -c, {script:?}] }}\n  - {{ name: b, command: \
-         sleep 20 }}\n"
+         [bash, -c, {group:?}] }}\n"
     ));
     let (code, out, error) = run(&["verify", "--runs", "4", &path]);
     assert_eq!(code, 0, "{out}{error}");
     let expected = "[1.000000000 s a] one\n[2.000000000 s a] two\n[3.000000000 s a] 6878\n\
-                    [4.000000000 s a] clean\n[5.000000000 s a] math\n[14.000000000 s a] got it\n";
+                    [4.000000000 s a] clean\n[5.000000000 s a] math\n[14.000000000 s a] got it\n\
+                    [16.000000000 s b] 0\n[16.000000000 s b] ends\n";
     assert!(out.starts_with(expected), "{out}{error}");
+    assert!(error.contains("16.000000000 s up to the end of all processes"), "{error}");
 }
 
 /// A kill ends the children as well; the next start has others.

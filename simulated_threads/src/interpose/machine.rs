@@ -5,6 +5,8 @@
 
 use super::interpose;
 use crate::family;
+use crate::original::original;
+use crate::os;
 use crate::wait::Slot;
 use crate::world::World;
 use libc::{c_int, c_long, cpu_set_t, pid_t, size_t};
@@ -18,6 +20,28 @@ pub(super) fn process_id(world: &World) -> pid_t {
 /// The number of the thread at `me`: the same in every run.
 pub(super) fn thread_id(world: &World, me: Slot) -> c_long {
     c_long::from(process_id(world)) + world.number(me) as c_long
+}
+
+/// The number that the kernel gave the process or a child; others stay.
+fn real_id(world: &World, id: pid_t) -> pid_t {
+    match world.state().family.child(id) {
+        Some(child) => child.real,
+        None if id == process_id(world) => os::this_process(),
+        None => id,
+    }
+}
+
+/// The number of the group of the process or a child, as the program sees it.
+fn group_of(world: &World, process: pid_t) -> pid_t {
+    let get = original!(getpgid: fn(pid_t) -> pid_t);
+    // SAFETY: takes a number.
+    let group = unsafe { get(real_id(world, process)) };
+    match group {
+        -1 => -1,
+        _ if group == os::this_process() => process_id(world),
+        _ if group == real_id(world, process) => process,
+        _ => family::FIRST_ID - 1,
+    }
 }
 
 interpose! {
@@ -65,6 +89,28 @@ interpose! {
 
     /// The number of the parent: the same in every run, and of no process.
     fn getppid() -> pid_t = |_, _| { family::FIRST_ID - 1 }
+
+    /// The number of the group of a process: that of a child or of the process itself if one leads
+    /// it, else that of no process.
+    fn getpgid(process: pid_t) -> pid_t = before |world, _| {
+        if world.coordinator().is_some() {
+            return group_of(world, process);
+        }
+    }
+
+    /// The number of the group of the process, as `getpgid` tells it.
+    fn getpgrp() -> pid_t = before |world, _| {
+        if world.coordinator().is_some() {
+            return group_of(world, 0);
+        }
+    }
+
+    /// Sets the group of the process or of a child.
+    fn setpgid(process: pid_t, group: pid_t) -> c_int = |world, _| {
+        let set = original!(setpgid: fn(pid_t, pid_t) -> c_int);
+        // SAFETY: takes numbers.
+        unsafe { set(real_id(world, process), real_id(world, group)) }
+    }
 
     /// The number of the thread: the same in every run.
     fn gettid() -> pid_t = |world, me| { thread_id(world, me) as pid_t }

@@ -280,15 +280,24 @@ interpose! {
     /// Sends a signal to a process. The one of its own is for the calling thread, unless that
     /// blocks it.
     fn kill(process: pid_t, signal: c_int) -> c_int = |world, _| {
-        if let Some(all) = world.coordinator()
-            && let Some(other) = family::process_of(process).filter(|of| *of != world.process())
-        {
-            if signal != 0 {
-                (all.signal)(other, signal);
+        let own = process_id(world);
+        if let Some(all) = world.coordinator() {
+            if process == -1 {
+                return fail(libc::EPERM); // processes beyond the run
             }
-            return 0;
+            // The group of the calling process, or of another one.
+            let group = if process == 0 { Some(own) } else { process.checked_neg() };
+            let group = group.filter(|_| process <= 0);
+            let to = group.or_else(|| (process != own).then_some(process));
+            if let Some(to) = to.and_then(family::process_of) {
+                if signal != 0 {
+                    (all.signal)(to, signal, group.is_some());
+                }
+                return 0;
+            }
+            ENDS.iter().filter(|kept| kept.signal == signal).for_each(Kept::install);
         }
-        let process = if process == process_id(world) { os::this_process() } else { process };
+        let process = if process == own { os::this_process() } else { process };
         if process == os::this_process() && signal > 0 && !os::blocks(signal) {
             os::signal(os::this_thread(), signal);
             return 0;
@@ -296,6 +305,12 @@ interpose! {
         let kill = original!(kill: fn(pid_t, c_int) -> c_int);
         // SAFETY: takes numbers.
         unsafe { kill(process, signal) }
+    }
+
+    /// Sends a signal to a group.
+    fn killpg(group: pid_t, signal: c_int) -> c_int = |_, _| {
+        // SAFETY: takes numbers.
+        unsafe { kill(-group, signal) }
     }
 
     /// Waits for a signal that the thread blocks only before and after. In a run of processes it

@@ -464,6 +464,12 @@ impl Process {
         kept
     }
 
+    /// The time up to which it has come without a word, once it has ended.
+    pub(crate) fn noted_time(&self, shared: &Shared, number: u32) -> Option<u64> {
+        let time = shared.memory.as_ref()?.noted_time(number)?;
+        Some(time.saturating_sub(self.date))
+    }
+
     /// Changes the times of a frame to those of the run.
     fn date_back(&self, frame: &mut Up) {
         let back = |time: &mut u64| *time = time.saturating_sub(self.date);

@@ -6,6 +6,7 @@
 
 mod limits;
 
+use crate::noted_time::NotedTime;
 use limits::Limit;
 use ringspin_process_protocol::{
     Down, Entity, Gid, Incompatible, Kind, Payload, Qos, Sample, SharedMemory, Turn, Up,
@@ -132,8 +133,9 @@ pub(crate) struct Bus {
     computing: BTreeSet<u32>,
     /// Callbacks that have returned, and for how many nanoseconds of real time they computed.
     pub(crate) measured: Vec<(String, u64)>,
-    /// How many deadlines were passed alone since the last end of a turn.
+    /// How many deadlines were passed alone since the last end of a turn, and the time after them.
     pub(crate) passed: u32,
+    pub(crate) noted: NotedTime,
     /// The frames of the next turns.
     pub(crate) next_turns: VecDeque<Down>,
     /// The numbers of new children, and events of the process.

@@ -1,6 +1,7 @@
 //! The children of the process, which are processes of the run.
 
 use crate::bus::{self, Bus};
+use crate::noted_time::NotedTime;
 use ringspin_process_protocol::{Place, Up, VARIABLE, listener};
 use ringspin_simulated_threads::coordination::{self, Event};
 use std::sync::OnceLock;
@@ -80,6 +81,7 @@ pub(crate) fn join(process: u32) {
         let memory = bus.memory.as_ref().map(|memory| memory.of_process(process));
         *bus = Bus::default();
         (bus.process, bus.owner) = (process, own_number());
+        bus.noted = NotedTime::of(memory.as_ref());
         (bus.is_joined, bus.is_forked, bus.memory) = (true, true, memory);
     });
 }

@@ -35,6 +35,7 @@ mod durations;
 mod endpoint;
 mod events;
 mod ffi;
+mod noted_time;
 mod process;
 mod publisher;
 mod qos;

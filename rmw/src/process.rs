@@ -7,6 +7,7 @@
 
 use crate::bus::{self, Bus};
 use crate::children::{self, own_number};
+use crate::noted_time::NotedTime;
 use ringspin_process_protocol::{
     Down, NEVER, OPENED, Payload, Place, Sample, SharedMemory, Sockets, Up, VARIABLE, receive,
 };
@@ -79,6 +80,7 @@ extern "C" fn begin() {
     let memory = file.map(|file| SharedMemory::from(file).of_process(place.process));
     bus::with(|bus| {
         (bus.process, bus.owner) = (place.process, own);
+        bus.noted = NotedTime::of(memory.as_ref());
         (bus.is_joined, bus.memory) = (true, memory);
         if replaces || is_new {
             bus.say(&Up::Begin);
@@ -157,7 +159,10 @@ extern "C" fn coordinate(rest: Rest) -> Next {
         (!bus.next_turns.is_empty(), bus.outbox.is_empty(), is_alone)
     });
     if is_alone && says_nothing && !has_turns && !is_watched {
-        bus::with(|bus| bus.passed += 1);
+        bus::with(|bus| {
+            bus.passed += 1;
+            bus.noted.note(deadline);
+        });
         return Next { now: deadline, wakes: false };
     }
     bus::with(|bus| bus.passed = 0);

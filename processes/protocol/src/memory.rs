@@ -10,7 +10,7 @@
 //!
 //! The begin of a part has the turns that a process sends with a later one. The coordinator reads
 //! them there if the process is killed before: they have happened, however many turns it got at
-//! once.
+//! once. So it does with the time, which a process that says nothing lets pass alone.
 
 use crate::{LENGTH_BYTES, ReadError, Turn, read_frames};
 use nix::fcntl::{FallocateFlags, fallocate};
@@ -37,6 +37,9 @@ const UNSENT: u64 = 1 << 20;
 
 /// Where contents begin: at the begin of a page, of any size that Linux has.
 const PAGE: u64 = 1 << 16;
+
+/// Where the begin has the time of the process, after which it has said nothing.
+const TIME: u64 = UNSENT - size_of::<u64>() as u64;
 
 /// Follows the last turn.
 const NO_LENGTH: [u8; LENGTH_BYTES] = [0; LENGTH_BYTES];
@@ -182,11 +185,30 @@ impl SharedMemory {
         let length = (new.len() as u64).to_le_bytes();
         let entry = [&length[..], new, &NO_LENGTH].concat();
         let end = at + (entry.len() - NO_LENGTH.len()) as u64;
-        let has_room = end < UNSENT && self.file.write_all_at(&entry, self.part + at).is_ok();
+        let has_room = end + NO_LENGTH.len() as u64 <= TIME
+            && self.file.write_all_at(&entry, self.part + at).is_ok();
         if has_room {
             self.unsent = (turns.frames().len(), end);
         }
         has_room
+    }
+
+    /// Where in the file the process notes its time, in nanoseconds since 1970, which it tells
+    /// later: the coordinator finds it if the process is killed before. It can be mapped.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn place_of_time(&self) -> io::Result<u64> {
+        let at = self.part + TIME;
+        self.file.write_all_at(&[0; size_of::<u64>()], at)?;
+        Ok(at)
+    }
+
+    /// The time that a process has noted last; `None` if it has noted none.
+    pub fn noted_time(&self, process: u32) -> Option<u64> {
+        let mut bytes = [0; size_of::<u64>()];
+        self.file.read_exact_at(&mut bytes, u64::from(process) * PART + TIME).ok()?;
+        Some(u64::from_le_bytes(bytes)).filter(|time| *time > 0)
     }
 
     /// The turns were sent.
@@ -224,15 +246,17 @@ impl SharedMemory {
         }
     }
 
-    /// Whether these contents can be of this process: their place is in its part, up to where
-    /// something was written.
+    /// Whether these contents can be of this process: their place is in its part, after the
+    /// begin, up to where something was written.
     pub fn has(&self, payload: &Payload, process: u32) -> bool {
         let Payload::Shared { at, length, .. } = payload else { return true };
         let written = self.file.metadata().map_or(0, |of| of.len());
         let begin = u64::from(process).saturating_mul(PART);
         let end = begin.saturating_add(PART).min(written);
         let own_end = at.checked_add(*length);
-        begin <= *at && *length <= LENGTH_MAX && own_end.is_some_and(|own| own <= end)
+        begin.saturating_add(UNSENT) <= *at
+            && *length <= LENGTH_MAX
+            && own_end.is_some_and(|own| own <= end)
     }
 
     /// The bytes of contents.
@@ -335,7 +359,9 @@ mod tests {
         assert!(!memory.has(&payload(0, 9), 0) && memory.get(&payload(0, 9)).is_err());
         memory.of_process(1).put(&vec![1; SHARED_FROM]);
         assert!(memory.has(&payload(PART - 9, 9), 0) && !memory.has(&payload(PART - 9, 10), 0));
-        assert!(memory.has(&payload(PART, 9), 1) && !memory.has(&payload(PART, 9), 0));
+        let first = PART + UNSENT;
+        assert!(memory.has(&payload(first, 9), 1) && !memory.has(&payload(first, 9), 0));
+        assert!(!memory.has(&payload(first - 1, 9), 1));
         assert!(!memory.has(&payload(PART + UNSENT + 1, SHARED_FROM as u64), 1));
         assert!(!memory.has(&payload(0, LENGTH_MAX + 1), 0));
         assert!(!memory.has(&payload(u64::MAX, 9), u32::MAX));

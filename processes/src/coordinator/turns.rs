@@ -165,6 +165,8 @@ impl Coordinator<'_, '_> {
             self.note_arrivals(number);
         }
         self.lines = lines;
+        let noted = self.processes[&number].noted_time(self.shared, number);
+        self.now = self.now.max(noted.unwrap_or(0));
         self.process(number).heard += 1;
         self.print(name);
         self.arriving.clear();

@@ -134,6 +134,19 @@ fn a_run_of_which_time_does_not_advance_ends() {
     assert!(error.contains("time does not advance: over 1000 turns at 0.5"), "{error}");
 }
 
+/// Other processes see the end of one that crashes when it happens, also if it said nothing before.
+#[test]
+fn a_crash_has_the_time_at_which_it_happens() {
+    let code = "import os, time
+for n in range(5): time.sleep(1)
+os.write(1, b'dies\\n')
+os.abort()";
+    let crash = ["--", "python3", "-c", code];
+    let (code, out, error) = run(&[&["run"], &crash[..], &["--", "sleep", "10"]].concat());
+    assert_eq!((code, &*out), (1, "[5.000000000 s python3] dies\n"), "{error}");
+    assert!(error.contains("python3 ended at 5.000000000 s: signal: 6"), "{error}");
+}
+
 /// A closed output is no output, however often the coordinator looks while the program computes.
 #[test]
 fn a_process_without_outputs_has_one_result() {

@@ -114,7 +114,7 @@ fn processes_talk_over_named_pipes() {
         "bridge] closed 0.83\n",
         "bulk] 1000000 0.0\n",
         "lines] line of C 0.2\n",
-        "lines] end 0.4\n",
+        "lines] end 0.4 0\n",
         "early] No such device or address\n",
         "cat] from bash\n",
         "reads] 3\n",

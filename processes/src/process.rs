@@ -237,7 +237,7 @@ impl Process {
             process: number,
             start,
             coordinator: std::process::id(),
-            is_child: false,
+            parent: None,
             owner: None,
         };
         command.env(VARIABLE, place_of.to_string()).envs(&spec.env);

@@ -122,6 +122,8 @@ pub(crate) struct Bus {
     pub(crate) is_joined: bool,
     /// The operating system's number of the process.
     pub(crate) owner: u32,
+    /// The process of the run that has started this one, if it is a child.
+    pub(crate) parent: Option<u32>,
     last: u32,
     /// The frames for the coordinator.
     pub(crate) outbox: Turn,

@@ -79,7 +79,9 @@ pub(crate) fn join(process: u32) {
     renumber(connect(&place), place.socket);
     bus::with(|bus| {
         let memory = bus.memory.as_ref().map(|memory| memory.of_process(process));
+        let parent = bus.process;
         *bus = Bus::default();
+        bus.parent = Some(parent);
         (bus.process, bus.owner) = (process, own_number());
         bus.noted = NotedTime::of(memory.as_ref());
         (bus.is_joined, bus.is_forked, bus.memory) = (true, true, memory);
@@ -97,8 +99,8 @@ pub(crate) extern "C" fn variable(
     let owner = is_itself.then(own_number);
     let socket = if is_itself { place.socket } else { -1 };
     let start = coordination::now().unwrap_or(place.start);
-    let is_child = !is_itself || bus::with(|bus| bus.process) != place.process || place.is_child;
-    let place = Place { process, owner, socket, start, is_child, ..*place };
+    let parent = bus::with(|bus| if is_itself { bus.parent } else { Some(bus.process) });
+    let place = Place { process, owner, socket, start, parent, ..*place };
     let text = format!("{VARIABLE}={place}");
     let length = text.len().min(size);
     // SAFETY: the caller passes so many bytes.

@@ -71,7 +71,7 @@ extern "C" fn begin() {
         std::env::set_var(VARIABLE, place.to_string());
         std::env::set_var("RINGSPIN_THREADS", format!("simulated:{own:010}"));
     }
-    if !place.is_child {
+    if place.parent.is_none() {
         // SAFETY: asks for a signal at the death of the coordinator; takes numbers.
         unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
     }
@@ -80,6 +80,7 @@ extern "C" fn begin() {
     let memory = file.map(|file| SharedMemory::from(file).of_process(place.process));
     bus::with(|bus| {
         (bus.process, bus.owner) = (place.process, own);
+        bus.parent = place.parent;
         bus.noted = NotedTime::of(memory.as_ref());
         (bus.is_joined, bus.memory) = (true, memory);
         if replaces || is_new {
@@ -92,6 +93,7 @@ extern "C" fn begin() {
     let at = coordination::Place {
         start: if is_new { wait_for_first_turn() } else { place.start },
         process: place.process,
+        parent: place.parent.map_or(-1, i64::from),
         network: place.coordinator,
         descriptors: [place.socket, place.memory],
         opened,

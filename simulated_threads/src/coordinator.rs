@@ -88,6 +88,8 @@ pub struct Place {
     pub start: u64,
     /// Its number: each process has its own numbers of threads.
     pub process: u32,
+    /// The number of the process that has started it; -1 if it is none of the run.
+    pub parent: i64,
     /// The number of the run, for names that only its processes have.
     pub network: u32,
     /// The descriptors of the run, which the program does not close.

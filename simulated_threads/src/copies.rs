@@ -12,7 +12,7 @@ use crate::wait::{NEVER, Wait, Woken};
 
 /// The number with which `syscall` answers with the [`Functions`]: "ring", and the version of
 /// their types.
-pub(crate) const NUMBER: i64 = -0x7269_6e67_0004;
+pub(crate) const NUMBER: i64 = -0x7269_6e67_0005;
 
 /// The functions of a copy of the crate. All times are in nanoseconds.
 #[repr(C)]
@@ -38,7 +38,7 @@ extern "C" fn join(coordinator: Coordinator, place: Place) -> bool {
 /// Begins the world of the calling thread as the coordinator says, if there are both.
 pub(crate) fn begin() {
     if let (Some((world, _)), Some(place)) = (current(), coordinator::place()) {
-        world.begin_as(place.start, place.process);
+        world.begin_as(place.start, place.process, u32::try_from(place.parent).ok());
         descriptors::add_inherited();
         coordinator::program().iter().for_each(|program| (program.replace_streams)());
     }

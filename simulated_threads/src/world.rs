@@ -35,6 +35,7 @@ pub(crate) struct World {
     state: Mutex<State>,
     now: Counter,
     process: Counter,
+    parent: OnceLock<u32>,
     /// How often another thread than the last one ran.
     pub(crate) switches: Counter,
     /// Changes with each step that a thread takes here.
@@ -78,6 +79,7 @@ impl World {
             state: Mutex::new(State::new(settings.seed, chooser)),
             now: Counter::default(),
             process: Counter::default(),
+            parent: OnceLock::new(),
             switches: Counter::default(),
             steps: Counter::default(),
             running: AtomicI32::new(0),
@@ -131,8 +133,9 @@ impl World {
         noted.unwrap_or_else(|problem| output::die(&problem));
     }
 
-    /// The world begins at `start`, as this process of several.
-    pub(crate) fn begin_as(&self, start: Nanos, process: u32) {
+    /// The world begins at `start`, as this process of several, which `parent` has started.
+    pub(crate) fn begin_as(&self, start: Nanos, process: u32, parent: Option<u32>) {
+        parent.into_iter().for_each(|parent| _ = self.parent.set(parent));
         self.process.set(process.into());
         self.set_now(start);
     }
@@ -140,6 +143,11 @@ impl World {
     /// The number of the process in its run; zero without one.
     pub(crate) fn process(&self) -> u32 {
         self.process.get() as u32
+    }
+
+    /// The number of the process that has started this one in the run, if one has.
+    pub(crate) fn parent(&self) -> Option<u32> {
+        self.parent.get().copied()
     }
 
     /// The program ends when time would pass `end`, after a call of `finish`.

@@ -60,11 +60,11 @@ const fn hash_after(mut hash: u32, bytes: &[u8]) -> u32 {
 /// ```
 /// use ringspin_process_protocol::Place;
 /// let (start, coordinator) = (2_000_000_000, 4711);
-/// let (socket, memory, process, is_child, owner) = (700, -1, 3, false, None);
-/// let place = Place { socket, memory, process, start, coordinator, is_child, owner };
-/// assert!(place.to_string().ends_with(" 700 -1 3 2000000000 0000004711 0"));
+/// let (socket, memory, process, parent, owner) = (700, -1, 3, None, None);
+/// let place = Place { socket, memory, process, start, coordinator, parent, owner };
+/// assert!(place.to_string().ends_with(" 700 -1 3 2000000000 0000004711 -"));
 /// assert_eq!(Place::parse(&place.to_string()), Some(place));
-/// assert_eq!(Place::parse("0 700 -1 3 2000000000 4711 0"), None); // of another build
+/// assert_eq!(Place::parse("0 700 -1 3 2000000000 4711 -"), None); // of another build
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -78,8 +78,8 @@ pub struct Place {
     pub start: u64,
     /// The operating system's number of the coordinator.
     pub coordinator: u32,
-    /// Whether another process of the run has started it.
-    pub is_child: bool,
+    /// The process of the run that has started it, if it is a child.
+    pub parent: Option<u32>,
     /// The operating system's number of the process, once it has begun: a child inherits the
     /// variable, and is another process.
     pub owner: Option<u32>,
@@ -96,7 +96,10 @@ impl Place {
             process: words.next()?.parse().ok()?,
             start: words.next()?.parse().ok()?,
             coordinator: words.next()?.parse().ok()?,
-            is_child: words.next()? == "1",
+            parent: match words.next()? {
+                "-" => None,
+                number => Some(number.parse().ok()?),
+            },
             owner: words.next().map(str::parse).transpose().ok()?,
         };
         words.next().is_none().then_some(place)
@@ -105,9 +108,9 @@ impl Place {
 
 impl std::fmt::Display for Place {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { socket, memory, process, start, coordinator, is_child, owner } = *self;
-        let is_child = u8::from(is_child);
-        write!(f, "{SOURCE} {socket} {memory} {process} {start} {coordinator:010} {is_child}")?;
+        let Self { socket, memory, process, start, coordinator, parent, owner } = *self;
+        let parent = parent.map_or("-".into(), |parent| parent.to_string());
+        write!(f, "{SOURCE} {socket} {memory} {process} {start} {coordinator:010} {parent}")?;
         owner.map_or(Ok(()), |owner| write!(f, " {owner:010}"))
     }
 }

@@ -19,6 +19,7 @@ def output(*command, **more):
 
 
 tell('output', output('echo', 'hello').strip())
+tell('parent', output('sh', '-c', 'echo $PPID').strip() == str(os.getpid()))
 
 talks = subprocess.Popen(['sh', '-c', 'sleep 1; echo now; sleep 1; exit 3'], stdout=subprocess.PIPE)
 tell('line', talks.stdout.readline())
@@ -69,10 +70,10 @@ reader, writer = os.pipe()
 child = os.fork()
 if child == 0:
     time.sleep(1)
-    os.write(writer, b'forked')
+    os.write(writer, b'forked %d' % os.getppid())
     time.sleep(1)
     os._exit(7)
-tell('fork', os.read(reader, 9), child == os.getpid())
+tell('fork', os.read(reader, 20) == b'forked %d' % os.getpid())
 tell('ended', os.waitpid(child, os.WNOHANG), os.waitpid(child, 0)[1] >> 8)
 
 # An orphan, whose parent ends at once; and a pipe that a program closes as it begins.

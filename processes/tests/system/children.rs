@@ -14,6 +14,7 @@ fn children_take_their_turns() {
     assert_eq!(out, first.repeat(5));
     for line in [
         "output hello at 0.0",
+        "parent True at 0.0",
         "line b'now\\n' at 1.0",
         "status 3 at 2.0",
         "terminated -15 at 2.5",
@@ -25,7 +26,7 @@ fn children_take_their_turns() {
         "asyncio b'in' 0 at 6.5",
         "popen b'of the shell\\n' 4 at 7.5",
         "system 6 at 8.5",
-        "fork b'forked' False at 9.5",
+        "fork True at 9.5",
         "ended (0, 0) 7 at 10.5",
         "orphan at 11.5",
         "closed b'' at 12.5",

@@ -53,7 +53,7 @@ fn begin(parent: &World, process: u32, all: Coordinator) {
     let seed = environment::seed_of(parent.settings.seed, process);
     let settings = Settings { seed, ..parent.settings.clone() };
     let world = World::new(settings, true, None, |stuck| backtrace::die(&stuck));
-    world.begin_as(now, process);
+    world.begin_as(now, process, Some(parent.process()));
     adopt(world);
 }
 

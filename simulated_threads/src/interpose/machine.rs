@@ -87,8 +87,10 @@ interpose! {
     /// The number of the process: the same in every run.
     fn getpid() -> pid_t = |world, _| { process_id(world) }
 
-    /// The number of the parent: the same in every run, and of no process.
-    fn getppid() -> pid_t = |_, _| { family::FIRST_ID - 1 }
+    /// The number of the parent: the same in every run; that of no process outside of a run.
+    fn getppid() -> pid_t = |world, _| {
+        world.parent().map_or(family::FIRST_ID - 1, family::id_of)
+    }
 
     /// The number of the group of a process: that of a child or of the process itself if one leads
     /// it, else that of no process.

@@ -61,6 +61,8 @@ pub(crate) struct Coordinator<'a, 'b> {
     record: &'a mut Record<'b>,
     /// By number: the place in the system, and by the number of processes more at each start.
     processes: BTreeMap<u32, Process>,
+    /// The children that have ended, until the next step.
+    ended_children: Vec<u32>,
     /// How often each place has started, with its children.
     starts: BTreeMap<usize, u32>,
     graph: Graph<'a>,
@@ -109,6 +111,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             options,
             record,
             processes: BTreeMap::new(),
+            ended_children: Vec::new(),
             starts: BTreeMap::new(),
             graph,
             queue,
@@ -214,6 +217,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
     fn steps(&mut self) -> Result<End> {
         let duration = self.system.end_after.map_or(NEVER, |duration| duration.0);
         while let Some(next) = self.next() {
+            self.forget_children();
             let (Next::Event(time, ..) | Next::Deadline(time, _)) = next;
             if time >= duration {
                 self.now = duration;

@@ -211,6 +211,11 @@ impl SharedMemory {
         Some(u64::from_le_bytes(bytes)).filter(|time| *time > 0)
     }
 
+    /// Gives the begin of a part back, of a process that has ended.
+    pub fn free(&self, process: u32) {
+        Extent { file: self.file.clone(), at: u64::from(process) * PART, length: UNSENT };
+    }
+
     /// The turns were sent.
     ///
     /// # Errors

@@ -84,7 +84,16 @@ impl Coordinator<'_, '_> {
         if let Some(parent) = self.processes[&number].parent {
             self.send(self.now, number, parent, Down::Ended(number));
         }
+        self.ended_children.push(number);
         None
+    }
+
+    /// Nothing is left of the children that have ended: a script may have very many.
+    pub(super) fn forget_children(&mut self) {
+        for number in std::mem::take(&mut self.ended_children) {
+            self.processes.remove(&number);
+            self.shared.memory.iter().for_each(|memory| memory.free(number));
+        }
     }
 
     /// A process of the system ends, and with it its children.

@@ -65,10 +65,9 @@ impl Coordinator<'_, '_> {
         turns: Vec<Vec<Down>>,
         until: u64,
     ) -> Result<Option<End>> {
-        let process = &self.processes[&number];
-        if !process.is_alive() {
+        let Some(process) = self.processes.get(&number).filter(|process| process.is_alive()) else {
             return Ok(None);
-        }
+        };
         let turn = process.turn + 1;
         if let Some(restart_ns) = self.graph.faults.kill(number, turn) {
             let (end, words) = self.kill_now(number, restart_ns);

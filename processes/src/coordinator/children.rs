@@ -67,11 +67,13 @@ impl Coordinator<'_, '_> {
         }
     }
 
-    /// A signal of a process for all of the group of another one, as the kernel has it.
+    /// A signal of a process for all of the group of another one, as the kernel has it; for all
+    /// others of its own.
     pub(super) fn signal_group(&mut self, from: u32, name: &str, to: u32, signal: i32) {
         let Some(group) = self.processes.get(&to).map(Process::group) else { return };
         let alive = self.processes.iter().filter(|(_, of)| of.is_alive() && of.group() == group);
-        for number in alive.map(|(number, _)| *number).collect::<Vec<_>>() {
+        let alive = alive.map(|(number, _)| *number).filter(|number| (from, to) != (*number, from));
+        for number in alive.collect::<Vec<_>>() {
             self.signal(from, name, number, signal);
         }
     }

@@ -114,13 +114,17 @@ sleep 9
     let group = "trap 'echo ends' EXIT
 sleep 30 & (sleep 40; echo never) & python3 -c 'import time; time.sleep(50)' &
 sleep 16; trap '' TERM; kill 0; wait; echo $?";
+    let ends = "trap 'echo first; exit 0' TERM
+(trap 'echo second; exit 4' TERM; sleep 9 & wait; echo never) &
+sleep 0.5; kill 0; echo never";
     let (_folder, path) = system(&format!(
         "processes:\n  - {{ name: a, command: [bash, -c, {script:?}] }}\n  - {{ name: b, command: \
-         [bash, -c, {group:?}] }}\n"
+         [bash, -c, {group:?}] }}\n  - {{ name: c, command: [bash, -c, {ends:?}] }}\n"
     ));
     let (code, out, error) = run(&["verify", "--runs", "4", &path]);
     assert_eq!(code, 0, "{out}{error}");
-    let expected = "[1.000000000 s a] one\n[2.000000000 s a] two\n[3.000000000 s a] 6878\n\
+    let expected = "[0.500000000 s c] second\n[0.500000000 s c] first\n\
+                    [1.000000000 s a] one\n[2.000000000 s a] two\n[3.000000000 s a] 6878\n\
                     [4.000000000 s a] clean\n[5.000000000 s a] math\n[14.000000000 s a] got it\n\
                     [16.000000000 s b] 0\n[16.000000000 s b] ends\n";
     assert!(out.starts_with(expected), "{out}{error}");

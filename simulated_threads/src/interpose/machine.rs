@@ -32,7 +32,7 @@ fn real_id(world: &World, id: pid_t) -> pid_t {
 }
 
 /// The number of the group of the process or a child, as the program sees it.
-fn group_of(world: &World, process: pid_t) -> pid_t {
+pub(super) fn group_of(world: &World, process: pid_t) -> pid_t {
     let get = original!(getpgid: fn(pid_t) -> pid_t);
     // SAFETY: takes a number.
     let group = unsafe { get(real_id(world, process)) };

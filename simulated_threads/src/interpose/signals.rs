@@ -8,7 +8,7 @@
 //! A signal from one thread of a world to another waits for the turn of the second, which then
 //! sends it to itself: its handler never runs beside another thread.
 
-use super::machine::process_id;
+use super::machine::{group_of, process_id};
 use super::{clock, descriptors, errno, fail, interpose, traps};
 use crate::coordinator::Event;
 use crate::family;
@@ -279,19 +279,23 @@ interpose! {
 
     /// Sends a signal to a process. The one of its own is for the calling thread, unless that
     /// blocks it.
-    fn kill(process: pid_t, signal: c_int) -> c_int = |world, _| {
+    fn kill(process: pid_t, signal: c_int) -> c_int = |world, me| {
         let own = process_id(world);
+        let mut process = process;
         if let Some(all) = world.coordinator() {
             if process == -1 {
                 return fail(libc::EPERM); // processes beyond the run
             }
-            // The group of the calling process, or of another one.
-            let group = if process == 0 { Some(own) } else { process.checked_neg() };
-            let group = group.filter(|_| process <= 0);
-            let to = group.or_else(|| (process != own).then_some(process));
-            if let Some(to) = to.and_then(family::process_of) {
+            if signal != 0 && process <= 0 && (process == 0 || -process == group_of(world, 0)) {
+                // Others of the group get it first: it may end this process.
+                (all.signal)(world.process(), signal, true);
+                world.wait(me, Wait::Sleep, world.now());
+                process = own;
+            }
+            let (to, is_for_group) = (process.saturating_abs(), process < 0);
+            if let Some(to) = family::process_of(to).filter(|_| process != own) {
                 if signal != 0 {
-                    (all.signal)(to, signal, group.is_some());
+                    (all.signal)(to, signal, is_for_group);
                 }
                 return 0;
             }

@@ -80,7 +80,8 @@ type Definition = (&'static str, *const ());
 
 /// Why a copy of the crate is of no use, and the way out.
 pub(crate) const COPIES: &str = "two objects of this process have ringspin-simulated-threads: link \
-                                 it into the program itself, and into no library that it loads";
+                                 it into the program itself and into no library that it loads, or \
+                                 build the program and the middleware of its run from one source";
 
 /// Whether this copy of the crate has the functions that libraries of the process call: a program
 /// and a library that it loads may both have one.
@@ -99,7 +100,9 @@ pub(crate) fn other() -> Option<&'static Functions> {
         return None;
     }
     // SAFETY: a copy of the crate answers with a static of this type: the number has its version.
-    unsafe { ptr::with_exposed_provenance::<Functions>(answer as usize).as_ref() }
+    let functions = unsafe { ptr::with_exposed_provenance::<Functions>(answer as usize).as_ref() };
+    // A copy of another version passes the call on, and may answer here with this one.
+    functions.filter(|functions| !ptr::eq(*functions, &copies::OWN))
 }
 
 /// The first of the functions here instead of which libraries of the process call another one.

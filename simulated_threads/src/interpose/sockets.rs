@@ -193,11 +193,11 @@ fn own_port(descriptor: c_int) -> u16 {
     if unsafe { get(descriptor, address, size) } == 0 { name.port() } else { 0 }
 }
 
-/// Refuses an address that is not on the loopback interface.
-fn beyond(address: &str, error: c_int) -> c_int {
+/// Refuses an address that no program of the run can have.
+pub(super) fn beyond(address: &str, error: c_int) -> c_int {
     output::refuse(
         &format!("a socket to {address}"),
-        "beyond the loopback interface, data arrives at times that no other run repeats",
+        "from beyond the run, data arrives at times that no other run repeats",
         "allow all sockets with RINGSPIN_SOCKETS=allow",
     );
     fail(error)

@@ -133,8 +133,12 @@ pub(super) unsafe fn connect(
     }
     // SAFETY: the caller's promise.
     let result = unsafe {
-        with_name(caller, address, |_, name, size| {
-            sockets::connect_stream(caller, descriptor, (name, size))
+        with_name(caller, address, |path, name, size| {
+            let result = sockets::connect_stream(caller, descriptor, (name, size));
+            if result != 0 && errno() == libc::ECONNREFUSED {
+                sockets::beyond(&String::from_utf8_lossy(&path), libc::ECONNREFUSED);
+            }
+            result
         })
     };
     touch(descriptor);

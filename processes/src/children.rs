@@ -17,7 +17,7 @@ const CONNECTION_MAX: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub(crate) struct Children {
     listener: UnixListener,
-    /// By number: those whose parents have not said so.
+    /// By number, until the parent says that it has created the child.
     connected: RefCell<BTreeMap<u32, (UnixStream, Pid)>>,
 }
 

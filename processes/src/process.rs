@@ -464,7 +464,7 @@ impl Process {
         kept
     }
 
-    /// The time up to which it has come without a word, once it has ended.
+    /// The time that it noted after its last frame, once it has ended.
     pub(crate) fn noted_time(&self, shared: &Shared, number: u32) -> Option<u64> {
         let time = shared.memory.as_ref()?.noted_time(number)?;
         Some(time.saturating_sub(self.date))

@@ -25,7 +25,8 @@ static OWN: Bits = Bits::new();
 /// Sockets of the loopback interface, and those of them for IPv6.
 static SOCKETS: Bits = Bits::new();
 static V6: Bits = Bits::new();
-static NAMED_PIPES: Bits = Bits::new();
+/// Named pipes, Unix sockets, and descriptors that a child or a message has passed on.
+static SHARED: Bits = Bits::new();
 
 /// Whether the process uses sockets of the loopback interface, or named pipes.
 #[derive(Clone, Copy)]
@@ -105,10 +106,11 @@ pub(crate) fn family(descriptor: c_int) -> Option<Family> {
     SOCKETS.has(descriptor).then_some(family)
 }
 
-/// A named pipe was opened.
-pub(crate) fn add_named_pipe(descriptor: c_int) {
+/// A descriptor of which another process of the run may have the other end: of a named pipe or a
+/// Unix socket, or one that was passed on.
+pub(crate) fn add_shared(descriptor: c_int) {
     add_own(descriptor);
-    NAMED_PIPES.set(descriptor, true);
+    SHARED.set(descriptor, true);
 }
 
 /// The environment variable with the pipes that a child shares with its parent.
@@ -116,12 +118,12 @@ pub(crate) const PIPES: &str = "RINGSPIN_PIPES";
 
 /// Whether other processes have the descriptor, too: of a named pipe, or one shared with a child.
 pub(crate) fn is_shared(descriptor: c_int) -> bool {
-    NAMED_PIPES.has(descriptor)
+    SHARED.has(descriptor)
 }
 
 /// Own descriptors are those of other processes as well from now on: of a child.
 pub(crate) fn share() {
-    OWN.all().for_each(|descriptor| NAMED_PIPES.set(descriptor, true));
+    OWN.all().for_each(|descriptor| SHARED.set(descriptor, true));
 }
 
 /// The device and the number of the file, pipe or socket of a descriptor, as text.
@@ -147,7 +149,7 @@ pub(crate) fn add_inherited() {
         open.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
     for descriptor in open {
         if identity(descriptor).is_some_and(|identity| shared.contains(&&*identity)) {
-            add_named_pipe(descriptor);
+            add_shared(descriptor);
             may_use_sockets();
         }
     }
@@ -158,7 +160,7 @@ pub(crate) fn add_inherited() {
                 && path.is_absolute()
         };
         if target.is_ok_and(|path| is_named_pipe(&path)) {
-            add_named_pipe(descriptor);
+            add_shared(descriptor);
             may_use_sockets();
         }
     }
@@ -167,7 +169,7 @@ pub(crate) fn add_inherited() {
 /// Something happened to a socket of the loopback interface or a named pipe, if the descriptor is
 /// one.
 pub(crate) fn touch(descriptor: c_int) {
-    if SOCKETS.has(descriptor) || NAMED_PIPES.has(descriptor) {
+    if SOCKETS.has(descriptor) || SHARED.has(descriptor) {
         TOUCHED.store(true, Ordering::Relaxed);
     }
 }
@@ -195,11 +197,11 @@ pub(crate) fn sockets() -> (bool, bool) {
 fn are_pipes_changed() -> bool {
     static LEVEL: AtomicU64 = AtomicU64::new(0);
     let mut level = 0;
-    for descriptor in NAMED_PIPES.all() {
+    for descriptor in SHARED.all() {
         match os::unread(descriptor) {
             Some(count) => level += count,
             None => {
-                NAMED_PIPES.set(descriptor, false);
+                SHARED.set(descriptor, false);
                 OWN.set(descriptor, false);
                 level += 1;
             }
@@ -373,7 +375,7 @@ impl Descriptors {
         if let Some(family) = family(descriptor) {
             add_socket(duplicate, family);
         }
-        NAMED_PIPES.set(duplicate, NAMED_PIPES.has(descriptor));
+        SHARED.set(duplicate, SHARED.has(descriptor));
         if let Some(port) = self.peer(descriptor) {
             self.set_peer(duplicate, port);
         }
@@ -386,9 +388,7 @@ impl Descriptors {
     pub(crate) fn close(&mut self, descriptor: c_int) {
         self.keep_unsent(descriptor);
         touch(descriptor);
-        [&OWN, &SOCKETS, &V6, &NAMED_PIPES]
-            .into_iter()
-            .for_each(|bits| bits.set(descriptor, false));
+        [&OWN, &SOCKETS, &V6, &SHARED].into_iter().for_each(|bits| bits.set(descriptor, false));
         self.peers.remove(&descriptor);
         self.timers.iter_mut().for_each(|timer| timer.descriptors.retain(|own| *own != descriptor));
         self.timers.retain(|timer| !timer.descriptors.is_empty());

@@ -21,7 +21,7 @@ use libc::{
 };
 use std::collections::BTreeSet;
 
-/// The number that `fork` returns if it has failed; also that of a child whose number is unknown.
+/// The number that `fork` returns if it has failed; also that of a child of unknown number.
 pub(super) const NO_CHILD: pid_t = -1;
 
 /// Asks the coordinator for the number of a new child, which shares the descriptors.

@@ -5,7 +5,7 @@
 //! that the pipe is like any other: data has arrived when a call returns.
 
 use super::{descriptors, errno, fail, sockets};
-use crate::descriptors::{add_named_pipe, touch};
+use crate::descriptors::{add_shared, touch};
 use crate::original::original;
 use crate::wait::{NEVER, Slot, Wait, Woken};
 use crate::world::World;
@@ -89,7 +89,7 @@ pub(super) unsafe fn open(
             return Some(fail(error));
         }
     };
-    add_named_pipe(descriptor);
+    add_shared(descriptor);
     touch(descriptor);
     world.state().wake(Wait::Process, usize::MAX);
     if waits {

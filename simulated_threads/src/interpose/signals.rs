@@ -1,8 +1,9 @@
 //! Actions and masks of signals.
 //!
-//! A signal that ends a program ends the run at once and calls no handler, because a handler would
-//! run at a time that no other run repeats. The program's actions for such signals are only kept:
-//! it reads back the one that it has set. Two others are taken by this crate, see `traps`: the
+//! A signal from outside that ends a program ends the run at once and calls no handler, because a
+//! handler would run at a time that no other run repeats. The program's actions for such signals
+//! are only kept: it reads back the one that it has set. One that a process of the run sends comes
+//! in a turn, and calls the handler. Two others are taken by this crate, see `traps`: the
 //! program's actions for them are kept here and called when the signal has another cause. No mask
 //! blocks these two, since the kernel ends a process that blocks a signal of its own instruction.
 //! A signal from one thread of a world to another waits for the turn of the second, which then

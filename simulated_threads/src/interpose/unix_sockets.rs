@@ -1,12 +1,12 @@
 //! Unix sockets for streams, between the threads of a program and between the processes of a run.
 //!
 //! A path is a part of an abstract name that only processes of the run have, and the file is there
-//! for programs that look for it. So a process connects to others of its run alone, and what is
-//! beyond it is as if no program listened.
+//! for programs that look for it. So a process connects to others of its run alone, and a path
+//! beyond it has no listener.
 
 use super::pipes::{option, times_out};
 use super::{errno, fail, sockets};
-use crate::descriptors::{self, add_named_pipe, is_shared, touch};
+use crate::descriptors::{self, add_shared, is_shared, touch};
 use crate::original::original;
 use crate::wait::Slot;
 use crate::world::World;
@@ -33,7 +33,7 @@ pub(super) fn create(domain: c_int, kind: c_int, protocol: c_int) -> Option<c_in
     let socket = original!(socket: fn(c_int, c_int, c_int) -> c_int);
     // SAFETY: takes numbers.
     let descriptor = unsafe { socket(domain, kind, protocol) };
-    add_named_pipe(descriptor);
+    add_shared(descriptor);
     Some(descriptor)
 }
 
@@ -162,7 +162,7 @@ pub(super) unsafe fn accept(
     // SAFETY: the caller's promise.
     let accepted = unsafe { accept(descriptor, to, size, flags) };
     if accepted >= 0 {
-        add_named_pipe(accepted);
+        add_shared(accepted);
         touch(descriptor);
     }
     accepted
@@ -208,7 +208,7 @@ pub(super) unsafe fn share_passed(message: *const msghdr, are_received: bool) {
                 for n in 0..count {
                     let descriptor = data.add(n).read_unaligned();
                     if is_pipe(descriptor) && (are_received || descriptors::is_own(descriptor)) {
-                        add_named_pipe(descriptor);
+                        add_shared(descriptor);
                     }
                 }
             }

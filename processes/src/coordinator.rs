@@ -517,7 +517,11 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         let bytes = self.shared.bytes(&sample.payload)?;
         let publisher = self.graph.get(sample.from);
         if let (Some(recording), Some(publisher)) = (&mut self.recording, publisher) {
-            recording.add(publisher, &sample, &bytes)?;
+            let added = recording.add(publisher, &sample, &bytes);
+            if added.is_err() {
+                self.recording = None; // its end would fail as well, without the reason
+            }
+            added?;
         }
         if let Some(line) = publisher.and_then(|of| self.echo.line(of, &bytes)) {
             self.record.show(self.now, name, &line);

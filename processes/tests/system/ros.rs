@@ -69,6 +69,36 @@ fn an_order_that_fails_is_found_shrunk_and_repeated() {
     }
 }
 
+/// The results of the command where files may have so many blocks of 512 bytes: a write beyond
+/// fails, as on a full disk.
+fn with_file_limit(blocks: &str, args: &[&str]) -> (i32, String, String) {
+    let command = in_ros(args);
+    let words = [command.get_program()].into_iter().chain(command.get_args());
+    let mut limited = std::process::Command::new("sh");
+    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
+    limited.args(["-c", &script, "sh"]).args(words);
+    limited.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    results(limited.output().unwrap())
+}
+
+#[test]
+#[ignore = "needs rclpy"]
+fn a_recording_that_cannot_be_written_ends_the_run() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/system/large.py");
+    let (folder, system) = system(&format!(
+        "for: 1000 s\nprocesses:\n  - {{ name: camera, command: python3 {script} camera }}\n"
+    ));
+    let recording = folder.path().join("run").display().to_string();
+    let (code, out, error) = with_file_limit("4000", &["run", &system, "--record", &recording]);
+    assert_eq!(code, 2, "{error}");
+    let file = format!("failed to write recording {recording}/run_0.mcap: File too large");
+    assert!(error.contains(&file), "{error}");
+    assert!(out.contains("sent 2 ") && !out.contains("sent 9 "), "{out}");
+    let (code, out, error) = run(&["bag", "check", &recording]);
+    // It has the messages before, and says that the rest is missing.
+    assert!(code == 1 && out.contains("/image: 1 message"), "{out}{error}");
+}
+
 /// Two receivers of each image, one of which starts late, and one that is killed.
 #[test]
 #[ignore = "needs rclpy"]
@@ -86,12 +116,8 @@ link: [{{ topic: /image, to: view, delay: 3 ms }}]
     ));
     let run_with = |limit: &str, name: &str| {
         let recording = folder.path().join(name);
-        let command = in_ros(&["run", &system, "--record", recording.to_str().unwrap()]);
-        let words = [command.get_program()].into_iter().chain(command.get_args());
-        let mut limited = std::process::Command::new("sh");
-        limited.args(["-c", &format!("ulimit -f {limit}; exec \"$@\""), "sh"]).args(words);
-        limited.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        let (code, out, error) = results(limited.output().unwrap());
+        let args = ["run", &system, "--record", recording.to_str().unwrap()];
+        let (code, out, error) = with_file_limit(limit, &args);
         assert_eq!(code, 0, "{error}");
         let digest = error.split("digest ").nth(1).unwrap().split(';').next().unwrap().to_owned();
         let messages = std::fs::read_dir(recording).unwrap().map(|file| file.unwrap().path());

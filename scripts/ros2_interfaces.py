@@ -1,13 +1,14 @@
 """Builds a package of definitions of messages, services and actions for C programs, as its
 CMakeLists.txt does with colcon, where there is none. They are .idl files, or such files as .msg if
-Python has catkin_pkg.
+Python has catkin_pkg. With --python, for Python programs as well: PREFIX/python is for PYTHONPATH.
 
-usage: python ros2_interfaces.py PACKAGE_FOLDER PREFIX ROS_PREFIX
+usage: python ros2_interfaces.py PACKAGE_FOLDER PREFIX ROS_PREFIX [--python]
 """
 import importlib.metadata
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from pathlib import Path
 
@@ -25,7 +26,7 @@ class EntryPoints:
         return list({entry.name: entry for entry in cls.listed(group=group)}.values())
 
 
-def generate(package, folder, generated, ros):
+def generate(package, folder, generated, ros, languages):
     importlib.metadata.entry_points = EntryPoints
     from rosidl_cli.command.generate.api import generate
 
@@ -33,11 +34,11 @@ def generate(package, folder, generated, ros):
                    for file in folder.glob(f"{kind}/*.{suffix}"))
     definitions = [f"{folder}:{file.relative_to(folder)}" for file in files]
     generate(package_name=package, interface_files=definitions, output_path=generated,
-             include_paths=[str(ros / "share")], types=["c"], typesupports=TYPESUPPORTS)
+             include_paths=[str(ros / "share")], types=languages, typesupports=TYPESUPPORTS)
     return definitions
 
 
-def build(package, generated, prefix, ros):
+def build(package, generated, prefix, ros, languages):
     headers = prefix / "include" / package
     for kind in TYPESUPPORTS:
         shutil.copytree(generated / kind, headers / package, dirs_exist_ok=True,
@@ -49,7 +50,7 @@ def build(package, generated, prefix, ros):
     index = ros / "share/ament_index/resource_index/rosidl_interfaces"
     others = [file.name for file in index.iterdir()]
 
-    def library(kind, sources, needed):
+    def library(kind, sources, needed, output=None):
         objects = []
         for number, source in enumerate(sources):
             objects.append(generated / f"{kind}{number}.o")
@@ -58,7 +59,7 @@ def build(package, generated, prefix, ros):
         needed = [*needed, *(f"{other}__rosidl_{kind}" for other in others)]
         if kind != "generator_c":
             needed = [f"{package}__rosidl_generator_c", *needed]
-        output = prefix / "lib" / f"lib{package}__rosidl_{kind}.so"
+        output = output or prefix / "lib" / f"lib{package}__rosidl_{kind}.so"
         subprocess.run(["g++", "-shared", "-o", output, *objects,
                         f"-L{prefix}/lib", f"-L{ros}/lib", "-Wl,--allow-shlib-undefined,--as-needed",
                         *(f"-l{name}" for name in needed)], check=True)
@@ -69,15 +70,27 @@ def build(package, generated, prefix, ros):
             ["rosidl_typesupport_fastrtps_c", "fastcdr"])
     library("typesupport_introspection_c", sorted(generated.glob("introspection_c/*/detail/*.c")),
             ["rosidl_typesupport_introspection_c"])
+    if "py" in languages:
+        import numpy
+
+        flags += [f"-I{sysconfig.get_path('include')}", f"-I{numpy.get_include()}"]
+        module = prefix / "python" / package
+        shutil.copytree(generated / "py", module)
+        library("generator_py", sorted(module.glob("*/*_s.c")), [f"{package}__rosidl_typesupport_c"])
+        for kind in ["typesupport_c", "typesupport_fastrtps_c"]:
+            library(kind, [module / f"_{package}_s.ep.rosidl_{kind}.c"],
+                    [f"{package}__rosidl_{kind}", f"{package}__rosidl_generator_py"],
+                    module / f"{package}_s__rosidl_{kind}.so")
 
 
 def main():
-    folder, prefix, ros = (Path(argument).resolve() for argument in sys.argv[1:])
+    folder, prefix, ros = (Path(argument).resolve() for argument in sys.argv[1:4])
+    languages = ["c", "py"] if sys.argv[4:] == ["--python"] else ["c"]
     package = folder.name
     shutil.rmtree(prefix, ignore_errors=True)
     with tempfile.TemporaryDirectory() as generated:
-        definitions = generate(package, folder, Path(generated), ros)
-        build(package, Path(generated), prefix, ros)
+        definitions = generate(package, folder, Path(generated), ros, languages)
+        build(package, Path(generated), prefix, ros, languages)
     for kind in KINDS:
         if (folder / kind).is_dir():
             shutil.copytree(folder / kind, prefix / "share" / package / kind)

@@ -24,6 +24,7 @@ use crate::source::Source;
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[derive(Clone)]
 pub struct Bag {
     path: PathBuf,
     sources: Arc<[Source]>,

@@ -6,7 +6,6 @@ use crate::read::ReadOptions;
 use crate::recording::{Record, Topic, TopicId};
 use crate::writer::Writer;
 use ringspin_executor::{BoxError, Time};
-use std::sync::Arc;
 
 /// The messages of a recording, one after the other. After an error there are no more.
 pub type Records = Box<dyn Iterator<Item = Result<Record, BoxError>> + Send>;
@@ -79,28 +78,6 @@ impl RecordSource for Bag {
 
     fn records(&self, options: &ReadOptions) -> Result<Records, BoxError> {
         Ok(Box::new(self.read(options)?.map(|record| Ok(record?))))
-    }
-}
-
-impl<S: RecordSource> RecordSource for Arc<S> {
-    fn name(&self) -> String {
-        (**self).name()
-    }
-
-    fn topics(&self) -> &[Topic] {
-        (**self).topics()
-    }
-
-    fn start(&self) -> Option<Time> {
-        (**self).start()
-    }
-
-    fn end(&self) -> Option<Time> {
-        (**self).end()
-    }
-
-    fn records(&self, options: &ReadOptions) -> Result<Records, BoxError> {
-        (**self).records(options)
     }
 }
 

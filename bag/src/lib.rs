@@ -17,7 +17,6 @@ mod memory;
 mod merge;
 mod message_types;
 mod metadata;
-mod monitor;
 mod outlet;
 mod player;
 mod qos;
@@ -41,7 +40,6 @@ pub use limits::{
 };
 pub use memory::{MemoryRecording, MemorySink, SharedRecording};
 pub use message_types::MessageTypes;
-pub use monitor::RunMonitor;
 pub use player::{PlayReport, Player, PlayerHandle, TimeBase};
 pub use qos::qos_overrides;
 pub use read::{Order, ReadOptions, Reader};

@@ -14,7 +14,6 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 impl Invocation<'_> {
     pub(super) fn bag(&mut self, command: Command) -> Result<u8, Ended> {
@@ -152,9 +151,8 @@ impl Invocation<'_> {
         &self,
         paths: &[PathBuf],
         mut selection: Selection,
-    ) -> Result<(Vec<Arc<Bag>>, Selected, Selection), Ended> {
-        let open = |path: &PathBuf| self.open(path).map(Arc::new);
-        let bags = paths.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+    ) -> Result<(Vec<Bag>, Selected, Selection), Ended> {
+        let bags = paths.iter().map(|path| self.open(path)).collect::<Result<Vec<_>, _>>()?;
         let topics: Vec<_> = bags.iter().flat_map(|bag| bag.topics().to_vec()).collect();
         selection.choose(&topics)?;
         let records = selection.player(bags.clone())?.records().map_err(unusable)?;
@@ -212,7 +210,7 @@ type Selected = Box<dyn Iterator<Item = Result<(usize, Record), Error>>>;
 /// The selected topics of all recordings under their new names, and the number among them of each
 /// recorded topic. Topics of one name and type are one.
 fn merged(
-    bags: &[Arc<Bag>],
+    bags: &[Bag],
     selection: &Selection,
     types: &MessageTypes,
 ) -> (Vec<Topic>, Vec<Vec<Option<usize>>>) {

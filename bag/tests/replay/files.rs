@@ -8,7 +8,6 @@ use ringspin_bag::{
 use ringspin_executor::{DigestHasher, Graph, Message, QoS, Time};
 use ringspin_simulation::Job;
 use std::path::Path;
-use std::sync::Arc;
 
 /// Writes a recording to a file.
 pub(crate) fn write(recording: &MemoryRecording, path: &Path, compression: Option<Compression>) {
@@ -104,7 +103,7 @@ fn topics_recorded_without_a_slash_reach_the_nodes_and_the_recorder() {
     let names: Vec<_> = bag.topics().iter().map(|topic| &*topic.name).collect();
     assert_eq!((names, bag.message_counts()), (vec!["/n", "/sum", "/unheard"], &[2, 2, 1][..]));
 
-    let bag = Arc::new(Bag::open(&from).unwrap());
+    let bag = Bag::open(&from).unwrap();
     assert_eq!((bag.topic("n"), bag.topic("/n")), (Some(TopicId(0)), Some(TopicId(0))));
     let played = |change: fn(Player) -> Player| {
         let graph = Graph::new();

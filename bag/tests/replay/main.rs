@@ -5,7 +5,6 @@ mod closed_loop;
 mod evolution;
 mod files;
 mod live;
-mod monitor;
 mod player;
 mod property;
 mod recorder;

@@ -9,7 +9,6 @@ use ringspin::bag::{Bag, MessageTypes, Player, ReadOptions, Recorder, RecorderHa
 use ringspin::messages::{cdr, nav_msgs::msg::Odometry, sensor_msgs::msg::PointCloud2};
 use ringspin::{BoxError, Executor, Graph, Job, Mode};
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// The time for the last scan after the player has finished, in the live mode.
@@ -86,7 +85,7 @@ pub fn run(
     config: Config,
     replay: Replay,
 ) -> Result<Trajectory, BoxError> {
-    let bag = Arc::new(Bag::open(input)?);
+    let bag = Bag::open(input)?;
     let types = MessageTypes::new().with::<PointCloud2>().with::<Odometry>();
     let player = Player::new([bag]).remap(points, POINTS);
     match replay {

@@ -13,6 +13,7 @@ mod space;
 
 use std::ops::ControlFlow;
 
+use rayon::ThreadPoolBuilder;
 use ringspin_executor::{Error, ErrorKind, Result};
 
 use crate::assignment::Assignment;
@@ -145,7 +146,12 @@ pub fn search(
     let space = space_of(model, options);
     let mut starts = heuristics::greedy_candidates(&loads, &space, options.cores);
     starts.push(space.candidate(round_robin(model.loops(), options.cores).cores(), &[], &[]));
-    let mut run = SearchRun::new(model, objective, &space, options, observer);
+    let threads = ThreadPoolBuilder::new().num_threads(options.threads).build();
+    let threads = threads.map_err(|error| {
+        let text = format!("failed to start {} threads for a search: {error}", options.threads);
+        Error::new(ErrorKind::Io, text).caused_by(error)
+    })?;
+    let mut run = SearchRun::new(model, objective, &space, options, observer, &threads);
     genetic::search(&mut run, starts)?;
     if let Some(error) = run.error {
         return Err(error.reworded(|text| format!("failed to evaluate a candidate: {text}")));

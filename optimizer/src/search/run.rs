@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
-use std::panic::resume_unwind;
-use std::sync::{Mutex, PoisonError};
 
+use rayon::ThreadPool;
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use ringspin_executor::{Error, Result};
 
 use crate::evaluation::Model;
@@ -23,6 +23,7 @@ pub(super) struct SearchRun<'a> {
     pub(super) space: &'a Space,
     pub(super) options: &'a SearchOptions,
     observer: &'a mut super::Observer<'a>,
+    threads: &'a ThreadPool,
     /// The candidates evaluated so far.
     scores: BTreeMap<Genes, Score>,
     /// The best candidate so far; of equal ones the first.
@@ -39,6 +40,7 @@ impl<'a> SearchRun<'a> {
         space: &'a Space,
         options: &'a SearchOptions,
         observer: &'a mut super::Observer<'a>,
+        threads: &'a ThreadPool,
     ) -> Self {
         let (scores, convergence) = (BTreeMap::new(), Vec::new());
         let (best, stopped, error) = (None, false, None);
@@ -48,6 +50,7 @@ impl<'a> SearchRun<'a> {
             space,
             options,
             observer,
+            threads,
             scores,
             best,
             convergence,
@@ -105,25 +108,6 @@ impl<'a> SearchRun<'a> {
             let evaluation = model.evaluate(&space.assignment(genes))?;
             Ok(objective.score(model, &evaluation))
         };
-        let threads = self.options.threads.min(batch.len());
-        if threads <= 1 {
-            return batch.iter().map(|genes| score(genes)).collect();
-        }
-        let next = Mutex::new(0..batch.len());
-        // No code panics while it holds the lock.
-        let take = || next.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let work = || -> Vec<(usize, Result<Score>)> {
-            std::iter::from_fn(take).map(|index| (index, score(batch[index]))).collect()
-        };
-        let mut done = std::thread::scope(|scope| {
-            let helpers: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-            let mut done = work();
-            for helper in helpers {
-                done.extend(helper.join().unwrap_or_else(|panic| resume_unwind(panic)));
-            }
-            done
-        });
-        done.sort_by_key(|(index, _)| *index);
-        done.into_iter().map(|(_, result)| result).collect()
+        self.threads.install(|| batch.par_iter().map(|genes| score(genes)).collect())
     }
 }

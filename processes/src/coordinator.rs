@@ -20,7 +20,7 @@ use crate::faults::{Activity, Faults, RESTART_DELAY};
 use crate::graph::{Graph, node};
 use crate::hosts::Hosts;
 use crate::lookahead::Lookahead;
-use crate::outcome::{End, Outcome};
+use crate::outcome::{End, Report};
 use crate::process::{Process, Shared, TURNS_MAX, process_of};
 use crate::provenance::Provenance;
 use crate::queue::{EventQueue, Next};
@@ -68,7 +68,7 @@ pub(crate) struct Coordinator<'a, 'b> {
     graph: Graph<'a>,
     queue: EventQueue<Event>,
     now: u64,
-    outcome: Outcome,
+    report: Report,
     cores: Option<Cores>,
     hosts: Hosts,
     profile: Profile,
@@ -116,7 +116,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             graph,
             queue,
             now: 0,
-            outcome: Outcome { end, failures, ..Outcome::default() },
+            report: Report { end, failures, ..Report::default() },
             cores: Cores::of_this_thread(),
             hosts: Hosts::new(&system.hosts),
             profile: Profile::default(),
@@ -135,7 +135,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
     ///
     /// # Errors
     /// A program that cannot be started, a file that cannot be written, a stop.
-    pub(crate) fn run(mut self) -> Result<Outcome> {
+    pub(crate) fn run(mut self) -> Result<Report> {
         for (place, spec) in self.system.processes.iter().enumerate() {
             let delay = self.graph.faults.delay_of(place as u32, &spec.name);
             let start = spec.start.map_or(0, |start| start.0).saturating_add(delay);
@@ -154,28 +154,28 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         if let Some(path) = &self.options.profile {
             std::mem::take(&mut self.profile).write(path)?;
         }
-        self.outcome.deviations = std::mem::take(&mut self.queue.deviations);
-        self.outcome.deviations.append(&mut self.graph.faults.applied);
+        self.report.deviations = std::mem::take(&mut self.queue.deviations);
+        self.report.deviations.append(&mut self.graph.faults.applied);
         self.note_thread_choices()?;
         let unused = self.graph.unused_links().into_iter().chain(self.unused_durations());
         let unused = unused.chain(self.unused_faults()).chain(self.echo.unused());
-        self.outcome.unused_rules = unused.collect();
-        self.outcome.end = end?;
+        self.report.unused_rules = unused.collect();
+        self.report.end = end?;
         self.note_missing_end();
-        self.outcome.now = self.now;
-        self.outcome.choices = self.queue.choices;
+        self.report.time = Time::from_nanos(self.now);
+        self.report.choices = self.queue.choices;
         let all: Vec<_> = self.processes.keys().copied().collect();
         all.into_iter().for_each(|number| self.note_origin(number));
-        self.outcome.origins = self.provenance.take().unwrap_or_default().finish();
+        self.report.origins = self.provenance.take().unwrap_or_default().finish();
         let processes = self.processes.iter().filter(|(_, of)| of.parent.is_none());
         let turns = processes.map(|(number, process)| (*number, process.heard));
-        self.outcome.activity = Activity { turns: turns.collect(), messages: self.graph.sent };
-        Ok(self.outcome)
+        self.report.activity = Activity { turns: turns.collect(), messages: self.graph.sent };
+        Ok(self.report)
     }
 
     /// The run has failed if it is over before the end that the system names.
     fn note_missing_end(&mut self) {
-        let is_over = match self.outcome.end {
+        let is_over = match self.report.end {
             End::Time => !self.system.is_cut,
             End::Quiet | End::Processes => true,
             End::Process(_) | End::Message | End::Failure => false,
@@ -186,7 +186,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             false => "has not ended",
         };
         let time = Time::from_nanos(self.now);
-        self.outcome.failures.push(format!("{name} {problem} at {time}: the run is over"));
+        self.report.failures.push(format!("{name} {problem} at {time}: the run is over"));
     }
 
     /// Adds the choices among threads that were not the usual ones.
@@ -197,8 +197,8 @@ impl<'a, 'b> Coordinator<'a, 'b> {
                 let text = format!("failed to read the order of {}: {error}", process.name);
                 Error::new(ErrorKind::Io, text)
             })?;
-            self.outcome.thread_choices = self.outcome.thread_choices.max(count);
-            self.outcome.deviations.extend(taken);
+            self.report.thread_choices = self.report.thread_choices.max(count);
+            self.report.deviations.extend(taken);
         }
         Ok(())
     }
@@ -242,7 +242,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
             if let Some(end) = end {
                 return Ok(end);
             }
-            if self.options.ends_on_failure && !self.outcome.failures.is_empty() {
+            if self.options.ends_on_failure && !self.report.failures.is_empty() {
                 return Ok(End::Failure);
             }
         }
@@ -252,12 +252,12 @@ impl<'a, 'b> Coordinator<'a, 'b> {
     /// Whether time does not advance any more, which is a failure.
     fn is_in_cycle(&mut self, next: &Next<Event>) -> bool {
         if self.now > self.instant.0 {
-            self.instant = (self.now, self.outcome.turns);
+            self.instant = (self.now, self.report.turns);
         }
-        let is_in_cycle = self.outcome.turns - self.instant.1 > self.options.instant_turns_max;
+        let is_in_cycle = self.report.turns - self.instant.1 > self.options.instant_turns_max;
         if is_in_cycle {
             let (Next::Event(_, to, _) | Next::Deadline(_, to)) = *next;
-            self.outcome.failures.push(format!(
+            self.report.failures.push(format!(
                 "time does not advance: over {} turns at {}, the next one of {}; have a process \
                  wait for a time, give a link a delay, or allow more with --instant-turns-max",
                 self.options.instant_turns_max,
@@ -538,7 +538,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
 
     /// Puts the arrivals of a message into the queue: those of one process at one time are one.
     fn deliver(&mut self, sample: Sample, arrivals: Vec<(Gid, u64)>) {
-        self.outcome.messages += 1;
+        self.report.messages += 1;
         let mut arrivals = arrivals.into_iter().peekable();
         while let Some((to, time)) = arrivals.next() {
             let mut all = vec![to.number];
@@ -620,7 +620,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
     fn killed(&mut self, number: u32, reason: &str) -> Option<End> {
         let name = &self.processes[&number].name;
         self.record.note(self.now, name, format_args!("is killed: {reason}"));
-        self.outcome.failures.push(format!("{name} was killed: {reason}"));
+        self.report.failures.push(format!("{name} was killed: {reason}"));
         if self.processes[&number].parent.is_some() {
             return self.child_has_ended(number);
         }
@@ -636,7 +636,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         self.end_children(place);
         if !status.success() {
             let time = Time::from_nanos(self.now);
-            self.outcome.failures.push(format!("{name} ended at {time}: {status}"));
+            self.report.failures.push(format!("{name} ended at {time}: {status}"));
         }
         let restarts = match self.system.processes[place].restart {
             Restart::Never => false,

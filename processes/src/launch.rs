@@ -8,7 +8,7 @@
 use crate::system::{CommandLine, ProcessSpec, System};
 use ringspin_executor::{Error, ErrorKind, Result};
 use serde::Deserialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -200,7 +200,9 @@ impl Launch {
                 let command = CommandLine::Text(required(&attributes, "executable", "cmd")?.into());
                 let program = attributes.get("name").map_or("executable", |name| name);
                 let folder = attributes.get("cwd").map(PathBuf::from);
-                self.add_process(program, ProcessSpec { command, folder, ..self.children(of)?.0 })
+                let process = ProcessSpec { command, folder, ..self.children(of)?.0 };
+                self.system.add(program, process);
+                Ok(())
             }
             "group" if of.attributes.is_empty() => {
                 of.children.iter().try_for_each(|child| self.add(child))
@@ -237,7 +239,8 @@ impl Launch {
         if attributes.get("respawn").is_some_and(|value| value == "true") {
             process.restart = crate::system::Restart::Always;
         }
-        self.add_process(attributes.get("name").unwrap_or(&program.to_owned()), process)
+        self.system.add(attributes.get("name").map_or(program, |name| name), process);
+        Ok(())
     }
 
     /// The environment of a node, and its ROS arguments by parameters and remappings.
@@ -272,15 +275,6 @@ impl Launch {
             }
         }
         Ok((process, arguments))
-    }
-
-    fn add_process(&mut self, name: &str, mut process: ProcessSpec) -> Result<()> {
-        let taken: BTreeSet<_> = self.system.processes.iter().map(|other| &other.name).collect();
-        let numbered = |n: usize| if n == 1 { name.to_owned() } else { format!("{name}_{n}") };
-        let names = (1..).map(numbered).find(|name| !taken.contains(name));
-        process.name = names.unwrap_or_default();
-        self.system.processes.push(process);
-        Ok(())
     }
 
     /// The attributes with substitutions; others than the `known` are errors.

@@ -71,20 +71,17 @@ mod thread_order;
 
 pub use command::main;
 pub use durations::DurationRule;
-pub use outcome::End;
+pub use outcome::{End, Report};
 pub use record::Observer;
 pub use system::{CommandLine, Fault, Host, ProcessSpec, Restart, System, Value};
 
 use children::Children;
 use coordinator::Coordinator;
-use faults::Activity;
 use process::Shared;
-use provenance::Origin;
 use record::Record;
-use ringspin_executor::{Error, ErrorKind, Result, Time};
-use ringspin_modes::{Schedule, ScheduleEntry, TiePolicy};
+use ringspin_executor::{Error, ErrorKind, Result};
+use ringspin_modes::{Schedule, TiePolicy};
 use ringspin_process_protocol::SharedMemory;
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -162,39 +159,6 @@ impl Options {
     }
 }
 
-/// The result of a run.
-#[derive(Clone, Debug)]
-pub struct Report {
-    /// Why it ended.
-    pub end: End,
-    /// The simulated time of the end.
-    pub time: Time,
-    /// The messages, requests and responses that processes sent.
-    pub messages: u64,
-    /// The turns of all processes.
-    pub turns: u64,
-    /// How many of them were while another process computed, which differs from run to run.
-    pub turns_ahead: u64,
-    /// A digest of all that happened: messages, order of threads, and output.
-    pub digest: u64,
-    /// The processes that ended with another code than 0, or were killed, in words.
-    pub failures: Vec<String>,
-    /// The links, durations, faults and entries of the schedule that were for nothing, in words.
-    pub unused_rules: Vec<String>,
-    /// How often several events, or deadlines, of one instant could be next.
-    pub choices: u64,
-    /// The most choices among the threads of a process, where their order is not the usual one.
-    pub thread_choices: u64,
-    /// The choices that did not take the first candidate, and the faults of the schedule, in words.
-    pub deviations: Vec<(ScheduleEntry, String)>,
-    activity: Activity,
-    origins: BTreeMap<String, Origin>,
-    /// The remarks of the simulation on what processes do.
-    remarks: BTreeSet<String>,
-    /// The digest after some numbers of lines of the record, in words.
-    marks: Vec<String>,
-}
-
 /// Runs a system to its end, seen by `observer`.
 ///
 /// # Errors
@@ -224,25 +188,9 @@ pub fn run(system: &System, options: Options, observer: &mut dyn Observer) -> Re
     let file = path.map(File::create).transpose().map_err(|error| unwritten(path, &error))?;
     let mut record = Record::new(file, observer);
     let coordinator = Coordinator::new(system, &shared, &options, &mut record)?;
-    let outcome = coordinator.run()?;
+    let report = coordinator.run()?;
     let (digest, marks) = record.finish().map_err(|error| unwritten(path, &error))?;
-    Ok(Report {
-        end: outcome.end,
-        time: Time::from_nanos(outcome.now),
-        messages: outcome.messages,
-        turns: outcome.turns,
-        turns_ahead: outcome.turns_ahead,
-        digest,
-        failures: outcome.failures,
-        unused_rules: outcome.unused_rules,
-        choices: outcome.choices,
-        thread_choices: outcome.thread_choices,
-        deviations: outcome.deviations,
-        activity: outcome.activity,
-        origins: outcome.origins,
-        remarks: outcome.remarks,
-        marks,
-    })
+    Ok(Report { digest, marks, ..report })
 }
 
 fn unwritten(path: Option<&Path>, error: &std::io::Error) -> Error {

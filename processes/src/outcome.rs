@@ -2,6 +2,7 @@
 
 use crate::faults::Activity;
 use crate::provenance::Origin;
+use ringspin_executor::Time;
 use ringspin_modes::ScheduleEntry;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,23 +25,35 @@ pub enum End {
     Quiet,
 }
 
-/// The figures of a run.
+/// The result of a run.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Outcome {
-    pub(crate) end: End,
-    pub(crate) now: u64,
-    pub(crate) messages: u64,
-    pub(crate) turns: u64,
-    pub(crate) turns_ahead: u64,
-    /// The processes that failed, in words.
-    pub(crate) failures: Vec<String>,
-    pub(crate) choices: u64,
-    pub(crate) thread_choices: u64,
-    /// The deviations from the default order and the faults of the schedule, in words.
-    pub(crate) deviations: Vec<(ScheduleEntry, String)>,
-    /// The links, durations, faults and entries of the schedule that were for nothing.
-    pub(crate) unused_rules: Vec<String>,
+pub struct Report {
+    /// Why it ended.
+    pub end: End,
+    /// The simulated time of the end.
+    pub time: Time,
+    /// The messages, requests and responses that processes sent.
+    pub messages: u64,
+    /// The turns of all processes.
+    pub turns: u64,
+    /// How many of them were while another process computed, which differs from run to run.
+    pub turns_ahead: u64,
+    /// A digest of all that happened: messages, order of threads, and output.
+    pub digest: u64,
+    /// The processes that ended with another code than 0, or were killed, in words.
+    pub failures: Vec<String>,
+    /// The links, durations, faults and entries of the schedule that were for nothing, in words.
+    pub unused_rules: Vec<String>,
+    /// How often several events, or deadlines, of one instant could be next.
+    pub choices: u64,
+    /// The most choices among the threads of a process, where their order is not the usual one.
+    pub thread_choices: u64,
+    /// The choices that did not take the first candidate, and the faults of the schedule, in words.
+    pub deviations: Vec<(ScheduleEntry, String)>,
     pub(crate) activity: Activity,
     pub(crate) origins: BTreeMap<String, Origin>,
+    /// The remarks of the simulation on what processes do.
     pub(crate) remarks: BTreeSet<String>,
+    /// The digest after some numbers of lines of the record, in words.
+    pub(crate) marks: Vec<String>,
 }

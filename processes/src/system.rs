@@ -36,10 +36,10 @@ use tempfile::TempDir;
 #[serde(deny_unknown_fields)]
 pub struct System {
     /// The simulated time after which the run ends.
-    #[serde(default, rename = "for", deserialize_with = "optional_text")]
+    #[serde(default, rename = "for")]
     pub end_after: Option<Nanos>,
     /// The time since 1970 that clocks of the calendar show at the start; zero by default.
-    #[serde(default, deserialize_with = "optional_text")]
+    #[serde(default)]
     pub date: Option<Nanos>,
     /// The seed of all random numbers: of the processes and of the links.
     #[serde(default)]
@@ -97,7 +97,7 @@ pub struct ProcessSpec {
     #[serde(default)]
     pub topics: Vec<String>,
     /// How often the recorded time is published on `/clock`, for nodes with `use_sim_time`.
-    #[serde(default, deserialize_with = "optional_text")]
+    #[serde(default)]
     pub clock: Option<Nanos>,
     /// Values of ROS parameters, for all nodes of the process.
     #[serde(default)]
@@ -115,7 +115,7 @@ pub struct ProcessSpec {
     #[serde(default)]
     pub host: Option<String>,
     /// The simulated time at which it starts; zero by default.
-    #[serde(default, deserialize_with = "optional_text")]
+    #[serde(default)]
     pub start: Option<Nanos>,
     /// Whether it is started again after its end.
     #[serde(default)]
@@ -150,7 +150,7 @@ pub enum Fault {
         /// The simulated time.
         at: Nanos,
         /// The time until it is started again; by default, its policy decides.
-        #[serde(default, deserialize_with = "optional_text")]
+        #[serde(default)]
         restart: Option<Nanos>,
     },
     /// Two nodes (`/node`) or processes get no message of each other.
@@ -158,10 +158,10 @@ pub enum Fault {
         /// The two.
         between: [String; 2],
         /// The beginning; by default, the start.
-        #[serde(default, deserialize_with = "optional_text")]
+        #[serde(default)]
         since: Option<Nanos>,
         /// The end, exclusive; by default, that of the run.
-        #[serde(default, deserialize_with = "optional_text")]
+        #[serde(default)]
         until: Option<Nanos>,
     },
     /// The clock of the calendar jumps, from which ROS's system time comes.
@@ -297,18 +297,22 @@ impl System {
     /// No command.
     pub fn of_commands<'a>(commands: impl IntoIterator<Item = &'a [String]>) -> Result<Self> {
         let mut system = Self::default();
-        let mut names = BTreeSet::new();
         for words in commands.into_iter().filter(|words| !words.is_empty()) {
             let script = words.iter().find(|word| word.ends_with(".py")).unwrap_or(&words[0]);
             let script = Path::new(script).file_stem().unwrap_or_default().to_string_lossy();
-            let name =
-                (1..).map(|n| if n == 1 { script.to_string() } else { format!("{script}_{n}") });
-            let name = name.into_iter().find(|name| names.insert(name.clone())).unwrap_or_default();
             let command = CommandLine::Words(words.to_vec());
-            system.processes.push(ProcessSpec { name, command, ..ProcessSpec::default() });
+            system.add(&script, ProcessSpec { command, ..ProcessSpec::default() });
         }
         system.check()?;
         Ok(system)
+    }
+
+    /// Adds a process with this name, and a number if another one has it.
+    pub(crate) fn add(&mut self, name: &str, process: ProcessSpec) {
+        let is_free = |name: &String| self.processes.iter().all(|other| other.name != *name);
+        let numbered = |n| if n == 1 { name.to_owned() } else { format!("{name}_{n}") };
+        let name = (1..).map(numbered).find(is_free).expect("there is no last number");
+        self.processes.push(ProcessSpec { name, ..process });
     }
 
     /// The place of the process with this name.
@@ -470,15 +474,6 @@ fn jump<'de, D: serde::Deserializer<'de>>(from: D) -> std::result::Result<i64, D
     };
     let nanos = duration.trim().parse::<Nanos>().map_err(serde::de::Error::custom)?;
     Ok(sign * i64::try_from(nanos.0).unwrap_or(i64::MAX))
-}
-
-/// Reads a value from its text, if there is one.
-fn optional_text<'de, D, T>(from: D) -> std::result::Result<Option<T>, D::Error>
-where
-    D: serde::Deserializer<'de>,
-    T: Deserialize<'de>,
-{
-    Option::deserialize(from)
 }
 
 #[cfg(test)]

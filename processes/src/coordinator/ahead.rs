@@ -22,7 +22,7 @@ impl Coordinator<'_, '_> {
             return;
         }
         for (time, number, frame) in self.next_ahead(first) {
-            self.outcome.turns_ahead += 1;
+            self.report.turns_ahead += 1;
             let process = self.process(number);
             let (id, takes_core) = (process.number(), process.takes_core());
             self.cores.iter_mut().filter(|_| takes_core).for_each(|cores| cores.spread(id));

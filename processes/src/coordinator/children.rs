@@ -31,7 +31,7 @@ impl Coordinator<'_, '_> {
                 self.send(self.now, number, process, Down::Look);
             }
             Err(problem) => {
-                self.outcome.failures.push(format!("{name}: {problem}"));
+                self.report.failures.push(format!("{name}: {problem}"));
                 self.send(self.now, process, number, Down::Ended(process));
             }
         }

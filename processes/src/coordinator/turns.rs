@@ -127,7 +127,7 @@ impl Coordinator<'_, '_> {
 
     /// Hears a process until the end of its turn.
     pub(super) fn hear(&mut self, number: u32) -> Result<Option<End>> {
-        self.outcome.turns += 1;
+        self.report.turns += 1;
         let process = self.processes.get_mut(&number).expect("it was started");
         let heard = process.hear(self.shared, &mut self.lines);
         let name = process.name.clone();
@@ -160,7 +160,7 @@ impl Coordinator<'_, '_> {
             if self.has_end_message {
                 return Ok(Some(End::Message));
             }
-            self.outcome.turns += 1;
+            self.report.turns += 1;
             self.note_arrivals(number);
         }
         self.lines = lines;
@@ -190,7 +190,7 @@ impl Coordinator<'_, '_> {
                     break;
                 }
                 if !is_over {
-                    self.outcome.turns += 1;
+                    self.report.turns += 1;
                     self.note_arrivals(number);
                 }
                 // It may have continued alone: all that it says is of the instant of its end.
@@ -236,7 +236,7 @@ impl Coordinator<'_, '_> {
         for (output, line) in lines {
             if line.starts_with(b"ringspin: ") {
                 let remark = String::from_utf8_lossy(&line["ringspin: ".len()..]);
-                self.outcome.remarks.insert(format!("{name}: {remark}"));
+                self.report.remarks.insert(format!("{name}: {remark}"));
             }
             self.record.print(self.now, name, output == 1, &line);
         }

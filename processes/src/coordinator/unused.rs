@@ -23,7 +23,7 @@ impl Coordinator<'_, '_> {
         let mut unused: Vec<_> = self.system.fault.iter().enumerate().filter_map(problem).collect();
         if let TiePolicy::Scripted(schedule) = &self.options.ties {
             let applied: Schedule =
-                self.outcome.deviations.iter().map(|(entry, _)| *entry).collect();
+                self.report.deviations.iter().map(|(entry, _)| *entry).collect();
             let left = schedule.without(&applied);
             unused.extend((!left.is_empty()).then(|| left.not_applied().to_string()));
         }

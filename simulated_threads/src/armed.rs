@@ -12,10 +12,11 @@ use crate::settings::{self, Settings};
 use crate::trace::Trace;
 use crate::world::World;
 use crate::{
-    backtrace, binary, coordinator, copies, environment, interpose, order, os, output, report,
-    restart, scheduler, watchdog,
+    backtrace, binary, coordinator, copies, environment, interpose, order, os, output, restart,
+    scheduler, watchdog,
 };
 use libc::{c_char, c_int};
+use ringspin_executor::Time;
 use ringspin_modes::random::mix;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -127,7 +128,7 @@ extern "C" fn end() {
     output::say(&format!(
         "{} of simulated time in {:.3} s, seed {}, {} processors, {} threads, {} switches, digest \
          {:016x} of the order of threads; uncontrolled: {} ({}); {}; {}",
-        report::Seconds(world.now()),
+        Time::from_nanos(world.now()),
         real.as_secs_f64(),
         world.settings.seed,
         world.settings.processors.get(),

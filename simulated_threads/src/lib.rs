@@ -101,11 +101,6 @@ pub use test_world::run;
 
 use std::time::Duration;
 
-/// Whether the calling thread is one of a world.
-pub fn is_simulated() -> bool {
-    current::current().is_some()
-}
-
 /// A number that identifies the calling thread's world within the process; `None` outside of one.
 pub fn world_id() -> Option<usize> {
     let (world, _) = current::current()?;
@@ -119,13 +114,7 @@ pub fn progress() -> Option<WorldProgress> {
         time: Duration::from_nanos(world.now()),
         switches: world.switches.get(),
         digest: world.state().hash,
-        sockets: world.sockets.get(),
     })
-}
-
-/// Ends the process at the end of its time, as by a signal, after the summary of its run.
-pub fn finish() -> ! {
-    armed::finish()
 }
 
 /// The progress of a world.
@@ -137,9 +126,6 @@ pub struct WorldProgress {
     pub switches: u64,
     /// A digest of which thread ran when: equal in two runs in which the threads did the same.
     pub digest: u64,
-    /// The number of sockets that were created. Data arrives there at times that no other run
-    /// repeats.
-    pub sockets: u64,
 }
 
 /// The monotonic clock of the real time, for reports about a run; it counts from any point.

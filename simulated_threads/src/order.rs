@@ -6,7 +6,7 @@
 //! the process starts in its place reads the policy again.
 
 use crate::choice::Chooser;
-use crate::os::{self, Descriptor};
+use crate::os::Descriptor;
 use crate::settings;
 use libc::c_int;
 use ringspin_modes::TiePolicy;
@@ -23,7 +23,7 @@ pub(crate) fn from_environment() -> Result<Option<Chooser>, String> {
     let Some(number) = settings::read(ORDER, expected, |text| text.parse::<c_int>().ok())? else {
         return Ok(None);
     };
-    let policy = os::read_from_start(number);
+    let policy = std::fs::read(format!("/proc/self/fd/{number}"));
     let policy = policy.map_err(|error| format!("failed to read {ORDER} {number}: {error}"))?;
     let line = policy.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let line = String::from_utf8_lossy(line);

@@ -12,8 +12,7 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::ops::Range;
-use std::os::fd::{AsRawFd, FromRawFd};
-use std::os::unix::fs::FileExt;
+use std::os::fd::AsRawFd;
 use std::ptr;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
@@ -174,15 +173,6 @@ impl Write for Descriptor {
     }
 }
 
-/// All that is in the file with this number, which keeps its position.
-pub(crate) fn read_from_start(number: c_int) -> io::Result<Vec<u8>> {
-    // SAFETY: the file is not closed here, and a number that is no file's is an error.
-    let file = unsafe { std::mem::ManuallyDrop::new(File::from_raw_fd(number)) };
-    let mut bytes = vec![0; file.metadata()?.len() as usize];
-    file.read_exact_at(&mut bytes, 0)?;
-    Ok(bytes)
-}
-
 /// Writes to a descriptor, past the definition of `write` in this crate.
 pub(crate) fn write(descriptor: c_int, bytes: &[u8]) {
     // SAFETY: as many bytes as the slice has.
@@ -217,16 +207,6 @@ pub(crate) fn is_running(child: pid_t) -> bool {
     unsafe { syscall(libc::SYS_waitid, arguments) == 0 && end.si_pid() == 0 }
 }
 
-/// A file that is closed at its end.
-struct Opened(c_int);
-
-impl Drop for Opened {
-    fn drop(&mut self) {
-        // SAFETY: it is open, and nothing else uses it.
-        unsafe { syscall(libc::SYS_close, [self.0.into(), 0, 0, 0, 0, 0]) };
-    }
-}
-
 /// Reads the begin of a small file. Allocates nothing, and asks no world.
 fn read_begin<'a>(path: fmt::Arguments<'_>, text: &'a mut [u8]) -> Option<&'a str> {
     let mut name = [0; 64];
@@ -234,9 +214,11 @@ fn read_begin<'a>(path: fmt::Arguments<'_>, text: &'a mut [u8]) -> Option<&'a st
     let arguments = [libc::AT_FDCWD.into(), name.as_ptr() as c_long, 0, 0, 0, 0];
     // SAFETY: the name outlives the call, and ends with a zero.
     let file = unsafe { syscall(libc::SYS_openat, arguments) };
-    let file = Opened(c_int::try_from(file).ok().filter(|file| *file >= 0)?);
-    let length = Descriptor(file.0).read(text).ok()?;
-    str::from_utf8(&text[..length]).ok()
+    let file = c_int::try_from(file).ok().filter(|file| *file >= 0)?;
+    let length = Descriptor(file).read(text);
+    // SAFETY: it is open, and nothing else uses it.
+    unsafe { syscall(libc::SYS_close, [file.into(), 0, 0, 0, 0, 0]) };
+    str::from_utf8(&text[..length.ok()?]).ok()
 }
 
 /// Whether the thread or process with this file `stat` computes, or waits for a disk.

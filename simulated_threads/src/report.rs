@@ -1,6 +1,7 @@
 //! Reports of threads that cannot continue.
 
 use crate::wait::{Nanos, Wait};
+use ringspin_executor::Time;
 use ringspin_modes::threads::ThreadInfo;
 use std::fmt;
 
@@ -30,7 +31,7 @@ impl Stuck {
 
 impl fmt::Display for Stuck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let time = Seconds(self.now);
+        let time = Time::from_nanos(self.now);
         match self.switches {
             Some(max) => write!(
                 f,
@@ -66,14 +67,5 @@ impl fmt::Display for Wait {
             Self::Descriptors => write!(f, "waits for descriptors"),
             Self::Idle => write!(f, "waits for events of an executor"),
         }
-    }
-}
-
-/// A time in seconds.
-pub(crate) struct Seconds(pub(crate) Nanos);
-
-impl fmt::Display for Seconds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{:09} s", self.0 / 1_000_000_000, self.0 % 1_000_000_000)
     }
 }

@@ -3,9 +3,9 @@
 //! Both allocate the same, so that neither moves the program's allocations.
 
 use crate::os::Descriptor;
-use crate::report::Seconds;
 use crate::settings;
 use crate::wait::Nanos;
+use ringspin_executor::Time;
 use ringspin_modes::threads::ThreadInfo;
 use std::fmt::Write as _;
 use std::fs::File;
@@ -67,7 +67,7 @@ impl Trace {
     pub(crate) fn note(&mut self, now: Nanos, thread: &ThreadInfo) -> Result<(), String> {
         std::mem::swap(&mut self.line, &mut self.before);
         self.line.clear();
-        let _ = writeln!(self.line, "{} {thread}", Seconds(now));
+        let _ = writeln!(self.line, "{} {thread}", Time::from_nanos(now));
         self.switches += 1;
         match &mut self.file {
             Access::Written(file) => {

@@ -7,10 +7,10 @@
 //! Simulated time cannot find such a thread, because it does not pass while one has the turn. After
 //! its start the watchdog allocates nothing, because that would move the program's allocations.
 
-use crate::report::Seconds;
 use crate::turn::Turn;
 use crate::world::World;
 use crate::{backtrace, os, output};
+use ringspin_executor::Time;
 use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -87,7 +87,7 @@ fn look_at(world: &World, thread: i32, since: Duration) {
     };
     output::say(&format!(
         "at {} of simulated time, thread {:?} {what}",
-        Seconds(world.now()),
+        Time::from_nanos(world.now()),
         os::thread_name(thread),
     ));
     backtrace::print_of(thread);

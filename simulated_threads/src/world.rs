@@ -264,11 +264,6 @@ impl World {
         }
     }
 
-    /// Sends a signal to the thread at `slot`, another one, which gets it in its next turn.
-    pub(crate) fn send(&self, slot: Slot, signal: i32) {
-        self.state().send(slot, signal);
-    }
-
     /// Waits like [`wait`](Self::wait) for the futex `word`, which has this value.
     pub(crate) fn wait_for_futex(
         &self,

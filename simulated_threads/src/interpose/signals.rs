@@ -268,7 +268,7 @@ interpose! {
             && slot != me
             && os::action_of(signal).1
         {
-            world.send(slot, signal);
+            world.state().send(slot, signal);
             world.pass(me);
             return 0;
         }

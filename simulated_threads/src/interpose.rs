@@ -14,6 +14,7 @@ mod futex;
 mod locks;
 mod machine;
 mod named_pipes;
+mod names;
 mod pipes;
 mod random;
 mod signals;
@@ -116,6 +117,7 @@ pub(crate) fn not_called() -> Option<&'static str> {
         files::DEFINITIONS,
         locks::DEFINITIONS,
         machine::DEFINITIONS,
+        names::DEFINITIONS,
         pipes::DEFINITIONS,
         random::DEFINITIONS,
         signals::DEFINITIONS,

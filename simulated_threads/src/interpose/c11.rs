@@ -1,9 +1,9 @@
-//! Threads, mutexes and condition variables by their C11 names: in glibc those of POSIX, which it
-//! calls past the definitions of this crate.
+//! Threads by their C11 names: in glibc those of POSIX, which it calls past the definitions of this
+//! crate. The other functions of C11 are in `names`.
 
 use super::interpose;
-use super::{clock, locks, thread};
-use libc::{c_int, c_void, pthread_cond_t, pthread_mutex_t, pthread_t, timespec};
+use super::{clock, thread};
+use libc::{c_int, c_void, pthread_t, timespec};
 use std::ptr;
 
 type Routine = extern "C-unwind" fn(*mut c_void) -> c_int;
@@ -18,7 +18,7 @@ extern "C-unwind" fn begin(start: *mut c_void) -> *mut c_void {
 }
 
 /// The result in C11 of a function of POSIX.
-fn outcome(error: c_int) -> c_int {
+pub(super) fn outcome(error: c_int) -> c_int {
     match error {
         0 => 0,               // thrd_success
         libc::EBUSY => 1,     // thrd_busy
@@ -66,68 +66,5 @@ interpose! {
             libc::EINTR => -1,
             _ => FAILED,
         }
-    }
-
-    /// Lets other threads run.
-    fn thrd_yield() = |world, me| {
-        world.yield_now(me);
-    }
-
-    /// Calls a function once; others wait until it has returned.
-    fn call_once(control: *mut c_int, routine: extern "C" fn()) = |_, _| {
-        // SAFETY: the caller passes a control.
-        unsafe { thread::pthread_once(control, routine) };
-    }
-
-    /// Locks a mutex.
-    fn mtx_lock(mutex: *mut pthread_mutex_t) -> c_int = |_, _| {
-        // SAFETY: the caller passes a mutex.
-        outcome(unsafe { locks::pthread_mutex_lock(mutex) })
-    }
-
-    /// Tries to lock a mutex. A thread that fails yields: it may try again in a loop.
-    fn mtx_trylock(mutex: *mut pthread_mutex_t) -> c_int = |_, _| {
-        // SAFETY: the caller passes a mutex.
-        outcome(unsafe { locks::pthread_mutex_trylock(mutex) })
-    }
-
-    /// Locks a mutex before a deadline.
-    fn mtx_timedlock(mutex: *mut pthread_mutex_t, time: *const timespec) -> c_int = |_, _| {
-        // SAFETY: the caller passes a mutex and a time.
-        outcome(unsafe { locks::pthread_mutex_timedlock(mutex, time) })
-    }
-
-    /// Unlocks a mutex.
-    fn mtx_unlock(mutex: *mut pthread_mutex_t) -> c_int = |_, _| {
-        // SAFETY: the caller passes a mutex.
-        outcome(unsafe { locks::pthread_mutex_unlock(mutex) })
-    }
-
-    /// Waits for a condition variable.
-    fn cnd_wait(condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t) -> c_int = |_, _| {
-        // SAFETY: the caller's promise.
-        outcome(unsafe { locks::pthread_cond_wait(condition, mutex) })
-    }
-
-    /// Waits for a condition variable until a deadline.
-    fn cnd_timedwait(
-        condition: *mut pthread_cond_t,
-        mutex: *mut pthread_mutex_t,
-        time: *const timespec,
-    ) -> c_int = |_, _| {
-        // SAFETY: the caller's promise.
-        outcome(unsafe { locks::pthread_cond_timedwait(condition, mutex, time) })
-    }
-
-    /// Wakes a thread that waits for a condition variable.
-    fn cnd_signal(condition: *mut pthread_cond_t) -> c_int = |_, _| {
-        // SAFETY: the caller passes a condition variable.
-        outcome(unsafe { locks::pthread_cond_signal(condition) })
-    }
-
-    /// Wakes all threads that wait for a condition variable.
-    fn cnd_broadcast(condition: *mut pthread_cond_t) -> c_int = |_, _| {
-        // SAFETY: the caller passes a condition variable.
-        outcome(unsafe { locks::pthread_cond_broadcast(condition) })
     }
 }

@@ -3,7 +3,9 @@
 //!
 //! `errno` stays the program's, which does not expect a change of it by an instruction.
 
-use super::{children, clock, descriptors, errno, fail, files, futex, pipes, signals, sockets};
+use super::{
+    children, clock, descriptors, errno, fail, files, futex, names, pipes, signals, sockets,
+};
 use crate::{os, output};
 use libc::{c_int, c_long};
 use std::ptr;
@@ -49,7 +51,7 @@ unsafe fn simulate(number: c_long, arguments: [c_long; 6]) -> Option<c_long> {
     let result = unsafe {
         match number {
             libc::SYS_sched_yield => clock::sched_yield(),
-            libc::SYS_epoll_wait => descriptors::epoll_wait(number_of, to(b), c as _, d as _),
+            libc::SYS_epoll_wait => names::epoll_wait(number_of, to(b), c as _, d as _),
             libc::SYS_epoll_pwait => {
                 descriptors::epoll_pwait(number_of, to(b), c as _, d as _, to(e))
             }
@@ -72,7 +74,7 @@ unsafe fn simulate(number: c_long, arguments: [c_long; 6]) -> Option<c_long> {
             libc::SYS_openat => files::openat(number_of, to(b), c as _, d as _),
             libc::SYS_close => descriptors::close(number_of),
             libc::SYS_flock => descriptors::flock(number_of, flags),
-            libc::SYS_pipe => pipes::pipe(to(a)),
+            libc::SYS_pipe => names::pipe(to(a)),
             libc::SYS_pipe2 => pipes::pipe2(to(a), flags),
             libc::SYS_dup => pipes::dup(number_of),
             libc::SYS_dup2 => pipes::dup2(number_of, flags),
@@ -114,7 +116,7 @@ unsafe fn socket(number: c_long, [a, b, c, d, e, _]: [c_long; 6]) -> Option<c_lo
             libc::SYS_bind => sockets::bind(number_of, to(b), c as _),
             libc::SYS_listen => sockets::listen(number_of, flags),
             libc::SYS_connect => sockets::connect(number_of, to(b), c as _),
-            libc::SYS_accept => sockets::accept(number_of, to(b), to(c)),
+            libc::SYS_accept => names::accept(number_of, to(b), to(c)),
             libc::SYS_accept4 => sockets::accept4(number_of, to(b), to(c), d as _),
             libc::SYS_shutdown => sockets::shutdown(number_of, flags),
             libc::SYS_getsockname => sockets::getsockname(number_of, to(b), to(c)),

@@ -139,7 +139,7 @@ unsafe fn become_program(
 
 unsafe extern "C" {
     /// The environment of the program.
-    static environ: *const *const c_char;
+    pub(super) static environ: *const *const c_char;
 }
 
 /// Waits for a child that is a process of the run: its number in the kernel and for the program.
@@ -315,53 +315,9 @@ interpose! {
         unsafe { become_program(world, replace, file, arguments, environment) }
     }
 
-    /// Replaces the program.
-    fn execv(path: *const c_char, arguments: *const *const c_char) -> c_int = |_, _| {
-        // SAFETY: the caller's promise.
-        unsafe { execve(path, arguments, environ) }
-    }
-
-    /// Replaces the program.
-    fn execvp(file: *const c_char, arguments: *const *const c_char) -> c_int = |_, _| {
-        // SAFETY: the caller's promise.
-        unsafe { execvpe(file, arguments, environ) }
-    }
-
     /// Ends the process.
     fn _exit(status: c_int) = before |world, _| {
         world.coordinator().iter().for_each(|all| (all.end)());
-    }
-
-    /// Ends the process, as `_exit` does.
-    fn _Exit(status: c_int) = before |world, _| {
-        world.coordinator().iter().for_each(|all| (all.end)());
-    }
-
-    /// Waits for the end of a child.
-    fn waitpid(child: pid_t, status: *mut c_int, options: c_int) -> pid_t = before |world, me| {
-        // SAFETY: the caller passes a place for the status, or null.
-        if let Some(result) = unsafe { wait_for((world, me), child, status, options) } {
-            return result;
-        }
-    }
-
-    /// Waits for the end of any child.
-    fn wait(status: *mut c_int) -> pid_t = before |world, me| {
-        // SAFETY: the caller passes a place for the status, or null.
-        if let Some(result) = unsafe { wait_for((world, me), NO_CHILD, status, 0) } {
-            return result;
-        }
-    }
-
-    /// Waits for the end of any child. The resources that it has used are unknown.
-    fn wait3(status: *mut c_int, options: c_int, used: *mut rusage) -> pid_t = before |world, me| {
-        // SAFETY: the caller passes places or null.
-        unsafe {
-            if let Some(result) = wait_for((world, me), NO_CHILD, status, options) {
-                used.as_mut().into_iter().for_each(|used| *used = std::mem::zeroed());
-                return result;
-            }
-        }
     }
 
     /// Waits for the end of a child. The resources that it has used are unknown.
@@ -429,11 +385,5 @@ interpose! {
         }
         // SAFETY: takes numbers.
         if begin <= last { unsafe { close(begin, last, flags) } } else { 0 }
-    }
-
-    /// Closes all descriptors from a number on, but not those of the run.
-    fn closefrom(first: c_int) = |_, _| {
-        // SAFETY: takes numbers.
-        unsafe { close_range(first.max(0) as c_uint, c_uint::MAX, 0) };
     }
 }

@@ -18,7 +18,7 @@ use crate::wait::{NEVER, Nanos, Slot, Wait, Woken};
 use crate::world::World;
 use libc::{
     c_int, c_short, c_uint, clockid_t, epoll_event, fd_set, itimerspec, nfds_t, pollfd, sigset_t,
-    size_t, timespec, timeval,
+    timespec, timeval,
 };
 
 /// Waits until a descriptor is ready, the deadline is reached, or a signal comes. It may end
@@ -150,18 +150,6 @@ pub(super) fn forget(world: &World, first: c_uint, last: c_uint) {
 }
 
 interpose! {
-    /// Waits for events of descriptors.
-    fn epoll_wait(
-        epoll: c_int,
-        events: *mut epoll_event,
-        max: c_int,
-        millis: c_int,
-    ) -> c_int = |world, me| {
-        let deadline = deadline(world, millis);
-        // SAFETY: the caller's promise.
-        unsafe { take_events((world, me), epoll, events, max, deadline) }
-    }
-
     /// Waits for events of descriptors; no signal comes meanwhile.
     fn epoll_pwait(
         epoll: c_int,
@@ -239,30 +227,6 @@ interpose! {
         let deadline = unsafe { deadline_after(world, timeout) };
         // SAFETY: the caller passes sets or null.
         unsafe { choose((world, me), count, [read, write, special], deadline) }
-    }
-
-    /// Waits for descriptors: the name by which code calls it that is compiled with
-    /// `_FORTIFY_SOURCE`.
-    fn __poll_chk(
-        descriptors: *mut pollfd,
-        count: nfds_t,
-        millis: c_int,
-        bytes: size_t,
-    ) -> c_int = |_, _| {
-        // SAFETY: the caller's promise.
-        unsafe { poll(descriptors, count, millis) }
-    }
-
-    /// Waits for descriptors, as `__poll_chk` does.
-    fn __ppoll_chk(
-        descriptors: *mut pollfd,
-        count: nfds_t,
-        timeout: *const timespec,
-        signals: *const sigset_t,
-        bytes: size_t,
-    ) -> c_int = |_, _| {
-        // SAFETY: the caller's promise.
-        unsafe { ppoll(descriptors, count, timeout, signals) }
     }
 
     /// Creates an eventfd.

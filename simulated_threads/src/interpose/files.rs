@@ -90,17 +90,6 @@ interpose! {
         opened(world, result);
     }
 
-    /// Opens a file, as `open` does.
-    fn open64(path: *const c_char, flags: c_int, mode: mode_t) -> c_int = before |world, me| {
-        // SAFETY: the caller's promise.
-        let opened = unsafe { open_simulated((world, me), (AT_FDCWD, path, flags)) };
-        if let Some(result) = opened {
-            return result;
-        }
-    } after |world, _, result| {
-        opened(world, result);
-    }
-
     /// Opens a file in a folder. libc declares it with variable arguments: see `syscall`.
     fn openat(folder: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int
         = before |world, me| {
@@ -113,31 +102,8 @@ interpose! {
         opened(world, result);
     }
 
-    /// Opens a file in a folder, as `openat` does.
-    fn openat64(folder: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int
-        = before |world, me| {
-        // SAFETY: the caller's promise.
-        let opened = unsafe { open_simulated((world, me), (folder, path, flags)) };
-        if let Some(result) = opened {
-            return result;
-        }
-    } after |world, _, result| {
-        opened(world, result);
-    }
-
     /// Opens a file as a stream.
     fn fopen(path: *const c_char, mode: *const c_char) -> *mut FILE = before |world, me| {
-        // SAFETY: the caller's promise.
-        let opened = unsafe { open_stream((world, me), path, mode) };
-        if let Some(result) = opened {
-            return result;
-        }
-    } after |world, _, result| {
-        opened_stream(world, result);
-    }
-
-    /// Opens a file as a stream, as `fopen` does.
-    fn fopen64(path: *const c_char, mode: *const c_char) -> *mut FILE = before |world, me| {
         // SAFETY: the caller's promise.
         let opened = unsafe { open_stream((world, me), path, mode) };
         if let Some(result) = opened {

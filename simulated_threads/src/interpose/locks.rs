@@ -128,15 +128,6 @@ interpose! {
     }
 
     /// Locks a mutex before a deadline.
-    fn pthread_mutex_timedlock(
-        mutex: *mut pthread_mutex_t,
-        time: *const timespec,
-    ) -> c_int = |world, me| {
-        // SAFETY: the caller passes a mutex and a time.
-        unsafe { lock_mutex((world, me), mutex, until(libc::CLOCK_REALTIME, time)) }
-    }
-
-    /// Locks a mutex before a deadline.
     fn pthread_mutex_clocklock(
         mutex: *mut pthread_mutex_t,
         clock: clockid_t,
@@ -269,15 +260,6 @@ interpose! {
     }
 
     /// Locks for reading before a deadline.
-    fn pthread_rwlock_timedrdlock(
-        lock: *mut pthread_rwlock_t,
-        time: *const timespec,
-    ) -> c_int = |world, me| {
-        // SAFETY: the caller passes a lock and a time.
-        unsafe { take_rwlock((world, me), lock, until(libc::CLOCK_REALTIME, time), try_read()) }
-    }
-
-    /// Locks for reading before a deadline.
     fn pthread_rwlock_clockrdlock(
         lock: *mut pthread_rwlock_t,
         clock: clockid_t,
@@ -285,15 +267,6 @@ interpose! {
     ) -> c_int = |world, me| {
         // SAFETY: the caller passes a lock and a time.
         unsafe { take_rwlock((world, me), lock, until(clock, time), try_read()) }
-    }
-
-    /// Locks for writing before a deadline.
-    fn pthread_rwlock_timedwrlock(
-        lock: *mut pthread_rwlock_t,
-        time: *const timespec,
-    ) -> c_int = |world, me| {
-        // SAFETY: the caller passes a lock and a time.
-        unsafe { take_rwlock((world, me), lock, until(libc::CLOCK_REALTIME, time), try_write()) }
     }
 
     /// Locks for writing before a deadline.
@@ -317,12 +290,6 @@ interpose! {
     fn sem_wait(semaphore: *mut sem_t) -> c_int = |world, me| {
         // SAFETY: the caller passes a semaphore.
         unsafe { take_semaphore((world, me), semaphore, Some(NEVER)) }
-    }
-
-    /// Takes from a semaphore before a deadline.
-    fn sem_timedwait(semaphore: *mut sem_t, time: *const timespec) -> c_int = |world, me| {
-        // SAFETY: the caller passes a semaphore and a time.
-        unsafe { take_semaphore((world, me), semaphore, until(libc::CLOCK_REALTIME, time)) }
     }
 
     /// Takes from a semaphore before a deadline.

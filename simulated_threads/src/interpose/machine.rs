@@ -100,13 +100,6 @@ interpose! {
         }
     }
 
-    /// The number of the group of the process, as `getpgid` tells it.
-    fn getpgrp() -> pid_t = before |world, _| {
-        if world.coordinator().is_some() {
-            return group_of(world, 0);
-        }
-    }
-
     /// Sets the group of the process or of a child.
     fn setpgid(process: pid_t, group: pid_t) -> c_int = |world, _| {
         let set = original!(setpgid: fn(pid_t, pid_t) -> c_int);

@@ -147,12 +147,6 @@ unsafe fn add_ends(error: c_int, ends: *const c_int) {
 
 interpose! {
     /// Creates a pipe.
-    fn pipe(ends: *mut c_int) -> c_int = after |_, _, error| {
-        // SAFETY: libc has filled the caller's place.
-        unsafe { add_ends(error, ends) };
-    }
-
-    /// Creates a pipe.
     fn pipe2(ends: *mut c_int, flags: c_int) -> c_int = after |_, _, error| {
         // SAFETY: libc has filled the caller's place.
         unsafe { add_ends(error, ends) };
@@ -193,13 +187,6 @@ interpose! {
         }
     }
 
-    /// Changes a descriptor, as `fcntl` does.
-    fn fcntl64(descriptor: c_int, command: c_int, a: c_long) -> c_int = after |world, _, result| {
-        if matches!(command, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) {
-            duplicated(world, descriptor, result);
-        }
-    }
-
     /// Reads. From a descriptor of elsewhere, data comes at times that no other run repeats.
     fn read(descriptor: c_int, bytes: *mut c_void, count: size_t) -> ssize_t = before |world, me| {
         if times_out((world, me), descriptor, libc::POLLIN) {
@@ -222,7 +209,7 @@ interpose! {
         tried((world, me), descriptor, result);
     }
 
-    /// Reads, as a function compiled with `_FORTIFY_SOURCE` does.
+    /// Reads, as a function compiled with `_FORTIFY_SOURCE` does. The original checks the size.
     fn __read_chk(
         descriptor: c_int,
         place: *mut c_void,
@@ -230,20 +217,6 @@ interpose! {
         bytes: size_t,
     ) -> ssize_t = before |world, me| {
         if times_out((world, me), descriptor, libc::POLLIN) {
-            return -1;
-        }
-    } after |world, me, result| {
-        tried((world, me), descriptor, result);
-    }
-
-    /// Receives from a socket.
-    fn recv(
-        descriptor: c_int,
-        bytes: *mut c_void,
-        count: size_t,
-        flags: c_int,
-    ) -> ssize_t = before |world, me| {
-        if flags & libc::MSG_DONTWAIT == 0 && times_out((world, me), descriptor, libc::POLLIN) {
             return -1;
         }
     } after |world, me, result| {

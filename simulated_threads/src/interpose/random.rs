@@ -90,21 +90,6 @@ unsafe fn temporary(
     fail(libc::EEXIST)
 }
 
-/// Creates a temporary file.
-///
-/// # Safety
-/// A text, which ends with a zero.
-unsafe fn temporary_file(
-    world: &World,
-    template: *mut c_char,
-    suffix: c_int,
-    flags: c_int,
-) -> c_int {
-    let flags = flags & !libc::O_ACCMODE | libc::O_RDWR | libc::O_CREAT | libc::O_EXCL;
-    // SAFETY: the text is the path.
-    unsafe { temporary(world, template, suffix, || files::open(template, flags, 0o600)) }
-}
-
 interpose! {
     /// Random bytes of the world's seed.
     fn getrandom(bytes: *mut c_void, count: size_t, flags: c_uint) -> ssize_t = |world, _| {
@@ -113,22 +98,9 @@ interpose! {
         count as ssize_t
     }
 
-    /// Random bytes of the world's seed.
-    fn getentropy(bytes: *mut c_void, count: size_t) -> c_int = |world, _| {
-        // SAFETY: the caller passes a buffer of this length.
-        unsafe { fill(world, bytes, count) };
-        0
-    }
-
     /// A random number of the world's seed.
     fn arc4random() -> u32 = |world, _| {
         random(world)
-    }
-
-    /// Random bytes of the world's seed.
-    fn arc4random_buf(bytes: *mut c_void, count: size_t) = |world, _| {
-        // SAFETY: the caller passes a buffer of this length.
-        unsafe { fill(world, bytes, count) };
     }
 
     /// A random number of the world's seed, less than `bound`.
@@ -146,50 +118,9 @@ interpose! {
     }
 
     /// Creates a temporary file.
-    fn mkstemp(template: *mut c_char) -> c_int = |world, _| {
-        // SAFETY: the caller passes a text.
-        unsafe { temporary_file(world, template, 0, 0) }
-    }
-
-    /// Creates a temporary file.
-    fn mkstemp64(template: *mut c_char) -> c_int = |world, _| {
-        // SAFETY: the caller passes a text.
-        unsafe { temporary_file(world, template, 0, 0) }
-    }
-
-    /// Creates a temporary file.
-    fn mkostemp(template: *mut c_char, flags: c_int) -> c_int = |world, _| {
-        // SAFETY: the caller passes a text.
-        unsafe { temporary_file(world, template, 0, flags) }
-    }
-
-    /// Creates a temporary file.
-    fn mkostemp64(template: *mut c_char, flags: c_int) -> c_int = |world, _| {
-        // SAFETY: the caller passes a text.
-        unsafe { temporary_file(world, template, 0, flags) }
-    }
-
-    /// Creates a temporary file.
-    fn mkstemps(template: *mut c_char, suffix: c_int) -> c_int = |world, _| {
-        // SAFETY: the caller passes a text.
-        unsafe { temporary_file(world, template, suffix, 0) }
-    }
-
-    /// Creates a temporary file.
-    fn mkstemps64(template: *mut c_char, suffix: c_int) -> c_int = |world, _| {
-        // SAFETY: the caller passes a text.
-        unsafe { temporary_file(world, template, suffix, 0) }
-    }
-
-    /// Creates a temporary file.
     fn mkostemps(template: *mut c_char, suffix: c_int, flags: c_int) -> c_int = |world, _| {
-        // SAFETY: the caller passes a text.
-        unsafe { temporary_file(world, template, suffix, flags) }
-    }
-
-    /// Creates a temporary file.
-    fn mkostemps64(template: *mut c_char, suffix: c_int, flags: c_int) -> c_int = |world, _| {
-        // SAFETY: the caller passes a text.
-        unsafe { temporary_file(world, template, suffix, flags) }
+        let flags = flags & !libc::O_ACCMODE | libc::O_RDWR | libc::O_CREAT | libc::O_EXCL;
+        // SAFETY: the caller passes a text, which is the path.
+        unsafe { temporary(world, template, suffix, || files::open(template, flags, 0o600)) }
     }
 }

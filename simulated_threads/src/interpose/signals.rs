@@ -312,12 +312,6 @@ interpose! {
         unsafe { kill(process, signal) }
     }
 
-    /// Sends a signal to a group.
-    fn killpg(group: pid_t, signal: c_int) -> c_int = |_, _| {
-        // SAFETY: takes numbers.
-        unsafe { kill(-group, signal) }
-    }
-
     /// Waits for a signal that the thread blocks only before and after. In a run of processes it
     /// may be that of the end of a child.
     fn sigsuspend(mask: *const sigset_t) -> c_int = before |world, me| {
@@ -349,12 +343,6 @@ interpose! {
             }
         };
         error
-    }
-
-    /// Waits for a signal.
-    fn sigwaitinfo(set: *const sigset_t, info: *mut siginfo_t) -> c_int = |world, me| {
-        // SAFETY: the caller's promise.
-        unsafe { take((world, me), set, info, Some(NEVER)) }
     }
 
     /// Waits for a signal until a timeout.

@@ -436,16 +436,6 @@ interpose! {
     }
 
     /// Accepts a connection.
-    fn accept(
-        descriptor: c_int,
-        address: *mut sockaddr,
-        size: *mut socklen_t,
-    ) -> c_int = |_, _| {
-        // SAFETY: the caller's promise.
-        unsafe { accept4(descriptor, address, size, 0) }
-    }
-
-    /// Accepts a connection.
     fn accept4(
         descriptor: c_int,
         address: *mut sockaddr,

@@ -4,7 +4,7 @@
 //! process has written or read. So a program gets streams that call the functions here: in the
 //! place of its standard ones before `main`, and of `fopen`, `fdopen` and `popen`.
 
-use super::children::{NO_CHILD, posix_spawn, waitpid};
+use super::children::{NO_CHILD, posix_spawn, wait4};
 use super::{descriptors, errno, fail, interpose, pipes, traps};
 use crate::descriptors::is_shared;
 use libc::{FILE, c_char, c_int, c_void, pid_t, size_t, ssize_t};
@@ -123,8 +123,10 @@ unsafe fn start(command: *const c_char, ends: Option<[c_int; 2]>) -> Option<pid_
 /// Waits for a child; returns its status.
 fn status_of(child: pid_t) -> c_int {
     let mut status = -1;
-    // SAFETY: a place for the status.
-    while unsafe { waitpid(child, &raw mut status, 0) } < 0 && errno() == libc::EINTR {}
+    // SAFETY: a place for the status, and none for its resources.
+    while unsafe { wait4(child, &raw mut status, 0, ptr::null_mut()) } < 0 && errno() == libc::EINTR
+    {
+    }
     status
 }
 

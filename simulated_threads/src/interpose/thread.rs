@@ -170,16 +170,6 @@ interpose! {
     }
 
     /// Waits for the end of a thread until a deadline.
-    fn pthread_timedjoin_np(
-        thread: pthread_t,
-        result: *mut *mut c_void,
-        time: *const timespec,
-    ) -> c_int = |world, me| {
-        // SAFETY: the caller's promise.
-        unsafe { join((world, me), thread, result, clock::until(libc::CLOCK_REALTIME, time)) }
-    }
-
-    /// Waits for the end of a thread until a deadline.
     fn pthread_clockjoin_np(
         thread: pthread_t,
         result: *mut *mut c_void,

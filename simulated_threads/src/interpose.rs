@@ -38,14 +38,15 @@ use std::ptr;
 /// Defines functions of libc. A thread of a world runs the body, with the world and the slot of the
 /// thread bound to the names before it; any other thread calls the original. A body that is marked
 /// `before` runs before the original, which the thread calls as well unless the body returns. A
-/// body that is marked `after` runs after the original, with its result.
+/// body that is marked `after` runs after the original, with its result. A third name before one of
+/// the other bodies is bound to the original.
 ///
 /// They may unwind, since the end of a thread by `pthread_cancel` does. The names and addresses of
 /// all of them are in `DEFINITIONS`.
 macro_rules! interpose {
     ($($(#[$attribute:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?)
-        $(-> $result:ty)? = $(|$world:pat_param, $me:pat_param| $body:block)?
-        $(before |$caller_world:pat_param, $caller:pat_param| $first:block)?
+        $(-> $result:ty)? = $(|$world:pat_param, $me:pat_param $(, $call:ident)?| $body:block)?
+        $(before |$caller_world:pat_param, $caller:pat_param $(, $first_call:ident)?| $first:block)?
         $(after |$own_world:pat_param, $own:pat_param, $returned:pat_param| $last:block)?)*) => {$(
         $(#[$attribute])*
         ///
@@ -54,15 +55,18 @@ macro_rules! interpose {
         #[unsafe(no_mangle)]
         #[allow(clippy::let_unit_value, clippy::let_and_return, reason = "some return nothing")]
         pub(crate) unsafe extern "C-unwind" fn $name($($argument: $type),*) $(-> $result)? {
+            // Looked up where it is called: an older libc does not have all of the functions.
+            let original = || crate::original::original!($name: fn($($type),*) $(-> $result)?);
             $(if let Some(($world, $me)) = crate::current::current() {
+                $(let $call = original();)?
                 return $body;
             })?
             $(if let Some(($caller_world, $caller)) = crate::current::current() {
+                $(let $first_call = original();)?
                 $first
             })?
-            let original = crate::original::original!($name: fn($($type),*) $(-> $result)?);
             // SAFETY: the caller keeps the contract of the original.
-            let result = unsafe { original($($argument),*) };
+            let result = unsafe { original()($($argument),*) };
             $(if let Some(($own_world, $own)) = crate::current::current() {
                 let $returned = result;
                 $last

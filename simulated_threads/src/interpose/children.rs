@@ -215,10 +215,9 @@ pub(crate) unsafe extern "C-unwind" fn vfork() -> pid_t {
 interpose! {
     /// Creates a child process. In a run it is a process of the run; elsewhere it runs in real
     /// time, and of the threads of the world it has one.
-    fn fork() -> pid_t = |world, me| {
+    fn fork() -> pid_t = |world, me, fork| {
         let all = world.coordinator();
         let process = all.map(|all| number_of_child((world, me), all));
-        let fork = original!(fork: fn() -> pid_t);
         // SAFETY: takes no argument.
         let child = unsafe { fork() };
         match (child, process.zip(all)) {
@@ -249,17 +248,7 @@ interpose! {
         attributes: *const posix_spawnattr_t,
         arguments: *const *mut c_char,
         environment: *const *mut c_char,
-    ) -> c_int = |world, me| {
-        let spawn = original!(
-            posix_spawn: fn(
-                *mut pid_t,
-                *const c_char,
-                *const posix_spawn_file_actions_t,
-                *const posix_spawnattr_t,
-                *const *mut c_char,
-                *const *mut c_char,
-            ) -> c_int
-        );
+    ) -> c_int = |world, me, spawn| {
         let program = (arguments, environment);
         // SAFETY: the caller's promise.
         unsafe { start((world, me), spawn, child, path, (actions, attributes), program) }
@@ -273,17 +262,7 @@ interpose! {
         attributes: *const posix_spawnattr_t,
         arguments: *const *mut c_char,
         environment: *const *mut c_char,
-    ) -> c_int = |world, me| {
-        let spawn = original!(
-            posix_spawnp: fn(
-                *mut pid_t,
-                *const c_char,
-                *const posix_spawn_file_actions_t,
-                *const posix_spawnattr_t,
-                *const *mut c_char,
-                *const *mut c_char,
-            ) -> c_int
-        );
+    ) -> c_int = |world, me, spawn| {
         let program = (arguments, environment);
         // SAFETY: the caller's promise.
         unsafe { start((world, me), spawn, child, path, (actions, attributes), program) }
@@ -294,10 +273,7 @@ interpose! {
         path: *const c_char,
         arguments: *const *const c_char,
         environment: *const *const c_char,
-    ) -> c_int = |world, _| {
-        let replace = original!(
-            execve: fn(*const c_char, *const *const c_char, *const *const c_char) -> c_int
-        );
+    ) -> c_int = |world, _, replace| {
         // SAFETY: the caller's promise.
         unsafe { become_program(world, replace, path, arguments, environment) }
     }
@@ -307,10 +283,7 @@ interpose! {
         file: *const c_char,
         arguments: *const *const c_char,
         environment: *const *const c_char,
-    ) -> c_int = |world, _| {
-        let replace = original!(
-            execvpe: fn(*const c_char, *const *const c_char, *const *const c_char) -> c_int
-        );
+    ) -> c_int = |world, _, replace| {
         // SAFETY: the caller's promise.
         unsafe { become_program(world, replace, file, arguments, environment) }
     }
@@ -342,11 +315,10 @@ interpose! {
         child: c_uint,
         info: *mut siginfo_t,
         options: c_int,
-    ) -> c_int = before |world, me| {
+    ) -> c_int = before |world, me, wait| {
         let id = if kind == libc::P_PID { child as pid_t } else { NO_CHILD };
         let is_known = matches!(kind, libc::P_PID | libc::P_ALL);
         let ended = if is_known { ended((world, me), id, options) } else { None };
-        let wait = original!(waitid: fn(c_uint, c_uint, *mut siginfo_t, c_int) -> c_int);
         match ended {
             Some(Err(error)) => return fail(error),
             // SAFETY: the caller passes a place or null.
@@ -368,8 +340,7 @@ interpose! {
     }
 
     /// Closes a range of descriptors, but not those of the run.
-    fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int = |world, _| {
-        let close = original!(close_range: fn(c_uint, c_uint, c_int) -> c_int);
+    fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int = |world, _, close| {
         let mut begin = first;
         let ends = coordinator::descriptors().into_iter().map(|number| number as c_uint);
         let ends = ends.filter(|number| (first..=last).contains(number));

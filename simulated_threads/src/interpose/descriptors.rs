@@ -309,8 +309,7 @@ interpose! {
 
     /// Locks a file, or unlocks it. All threads that wait for any file try again whenever one is
     /// unlocked.
-    fn flock(descriptor: c_int, operation: c_int) -> c_int = |world, me| {
-        let flock = original!(flock: fn(c_int, c_int) -> c_int);
+    fn flock(descriptor: c_int, operation: c_int) -> c_int = |world, me, flock| {
         // SAFETY: takes numbers.
         let attempt = || unsafe { flock(descriptor, operation | libc::LOCK_NB) };
         let mut result = attempt();

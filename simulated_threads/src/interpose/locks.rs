@@ -280,8 +280,7 @@ interpose! {
     }
 
     /// Unlocks a lock that is held for reading or writing.
-    fn pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) -> c_int = |world, me| {
-        let unlock = original!(pthread_rwlock_unlock: fn(*mut pthread_rwlock_t) -> c_int);
+    fn pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) -> c_int = |world, me, unlock| {
         // SAFETY: the caller's promise.
         released((world, me), Wait::Lock(lock.addr()), usize::MAX, unsafe { unlock(lock) })
     }
@@ -303,8 +302,7 @@ interpose! {
     }
 
     /// Adds to a semaphore.
-    fn sem_post(semaphore: *mut sem_t) -> c_int = |world, me| {
-        let post = original!(sem_post: fn(*mut sem_t) -> c_int);
+    fn sem_post(semaphore: *mut sem_t) -> c_int = |world, me, post| {
         // SAFETY: the caller's promise.
         released((world, me), Wait::Semaphore(semaphore.addr()), 1, unsafe { post(semaphore) })
     }
@@ -317,8 +315,7 @@ interpose! {
     }
 
     /// Releases a lock for which others would spin.
-    fn pthread_spin_unlock(lock: *mut pthread_spinlock_t) -> c_int = |world, me| {
-        let unlock = original!(pthread_spin_unlock: fn(*mut pthread_spinlock_t) -> c_int);
+    fn pthread_spin_unlock(lock: *mut pthread_spinlock_t) -> c_int = |world, me, unlock| {
         // SAFETY: the caller's promise.
         released((world, me), Wait::Lock(lock.addr()), 1, unsafe { unlock(lock) })
     }

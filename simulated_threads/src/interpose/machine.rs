@@ -101,8 +101,7 @@ interpose! {
     }
 
     /// Sets the group of the process or of a child.
-    fn setpgid(process: pid_t, group: pid_t) -> c_int = |world, _| {
-        let set = original!(setpgid: fn(pid_t, pid_t) -> c_int);
+    fn setpgid(process: pid_t, group: pid_t) -> c_int = |world, _, set| {
         // SAFETY: takes numbers.
         unsafe { set(real_id(world, process), real_id(world, group)) }
     }

@@ -7,7 +7,6 @@
 use super::descriptors::wait;
 use super::{clock, errno, fail, interpose, sockets, unix_sockets};
 use crate::descriptors::{add_own, family, is_own, touch};
-use crate::original::original;
 use crate::os;
 use crate::wait::{NEVER, Nanos, Slot, Woken};
 use crate::world::World;
@@ -282,13 +281,12 @@ interpose! {
         descriptor: c_int,
         bytes: *const c_void,
         count: size_t,
-    ) -> ssize_t = before |world, me| {
+    ) -> ssize_t = before |world, me, write| {
         // SAFETY: the caller passes so many bytes.
         if let Some(sent) = unsafe { datagram(world, descriptor, (bytes, count)) } {
             return sent;
         }
         if waits(descriptor) {
-            let write = original!(write: fn(c_int, *const c_void, size_t) -> ssize_t);
             // SAFETY: the caller passes so many bytes, of which this is a part.
             let part = |at, count| unsafe { write(descriptor, bytes.byte_add(at), count) };
             return write_all((world, me), descriptor, count, part);
@@ -316,13 +314,12 @@ interpose! {
         bytes: *const c_void,
         count: size_t,
         flags: c_int,
-    ) -> ssize_t = before |world, me| {
+    ) -> ssize_t = before |world, me, send| {
         // SAFETY: the caller passes so many bytes.
         if let Some(sent) = unsafe { datagram(world, descriptor, (bytes, count)) } {
             return sent;
         }
         if flags & libc::MSG_DONTWAIT == 0 && waits(descriptor) {
-            let send = original!(send: fn(c_int, *const c_void, size_t, c_int) -> ssize_t);
             // SAFETY: the caller passes so many bytes, of which this is a part.
             let part = |at, count| unsafe { send(descriptor, bytes.byte_add(at), count, flags) };
             return write_all((world, me), descriptor, count, part);

@@ -15,8 +15,7 @@ use crate::coordinator::Event;
 use crate::family;
 use crate::original::original;
 use crate::os;
-use crate::wait::{NEVER, Nanos, Slot, Wait, Woken};
-use crate::world::World;
+use crate::wait::{NEVER, Wait, Woken};
 use libc::{
     c_int, c_void, pid_t, pollfd, pthread_t, sigaction as action, sighandler_t, siginfo_t,
     sigset_t, timespec,
@@ -248,15 +247,17 @@ interpose! {
     }
 
     /// Changes the signals that the thread blocks.
-    fn pthread_sigmask(how: c_int, new: *const sigset_t, old: *mut sigset_t) -> c_int = |_, _| {
-        let set = original!(pthread_sigmask: fn(c_int, *const sigset_t, *mut sigset_t) -> c_int);
+    fn pthread_sigmask(
+        how: c_int,
+        new: *const sigset_t,
+        old: *mut sigset_t,
+    ) -> c_int = |_, _, set| {
         // SAFETY: the caller's promise.
         unsafe { set_mask(set, how, new, old) }
     }
 
     /// Changes the signals that the thread blocks.
-    fn sigprocmask(how: c_int, new: *const sigset_t, old: *mut sigset_t) -> c_int = |_, _| {
-        let set = original!(sigprocmask: fn(c_int, *const sigset_t, *mut sigset_t) -> c_int);
+    fn sigprocmask(how: c_int, new: *const sigset_t, old: *mut sigset_t) -> c_int = |_, _, set| {
         // SAFETY: the caller's promise.
         unsafe { set_mask(set, how, new, old) }
     }
@@ -280,7 +281,7 @@ interpose! {
 
     /// Sends a signal to a process. The one of its own is for the calling thread, unless that
     /// blocks it.
-    fn kill(process: pid_t, signal: c_int) -> c_int = |world, me| {
+    fn kill(process: pid_t, signal: c_int) -> c_int = |world, me, kill| {
         let own = process_id(world);
         let mut process = process;
         if let Some(all) = world.coordinator() {
@@ -307,7 +308,6 @@ interpose! {
             os::signal(os::this_thread(), signal);
             return 0;
         }
-        let kill = original!(kill: fn(pid_t, c_int) -> c_int);
         // SAFETY: takes numbers.
         unsafe { kill(process, signal) }
     }
@@ -329,10 +329,10 @@ interpose! {
     }
 
     /// Waits for a signal.
-    fn sigwait(set: *const sigset_t, signal: *mut c_int) -> c_int = |world, me| {
+    fn sigwait(set: *const sigset_t, signal: *mut c_int) -> c_int = |_, _| {
         let error = loop {
             // SAFETY: the caller's promise.
-            match unsafe { take((world, me), set, ptr::null_mut(), Some(NEVER)) } {
+            match unsafe { sigtimedwait(set, ptr::null_mut(), ptr::null()) } {
                 // SAFETY: the caller passes a place for the signal.
                 taken @ 1.. => unsafe {
                     signal.write(taken);
@@ -345,52 +345,37 @@ interpose! {
         error
     }
 
-    /// Waits for a signal until a timeout.
+    /// Waits for a signal until a timeout. A descriptor shows the signals of the process; the
+    /// threads of the world end the wait when they send one to the thread.
     fn sigtimedwait(
         set: *const sigset_t,
         info: *mut siginfo_t,
         time: *const timespec,
-    ) -> c_int = |world, me| {
-        // SAFETY: the caller's promise.
-        unsafe { take((world, me), set, info, clock::deadline_after(world, time)) }
-    }
-}
-
-/// Waits for a signal of the set, and takes it. A descriptor shows the signals of the process; the
-/// threads of the world end the wait when they send one to the thread.
-///
-/// # Safety
-/// The caller keeps the rules of `sigtimedwait`.
-unsafe fn take(
-    (world, me): (&World, Slot),
-    set: *const sigset_t,
-    info: *mut siginfo_t,
-    deadline: Option<Nanos>,
-) -> c_int {
-    let Some(deadline) = deadline else { return fail(libc::EINVAL) };
-    let take = original!(
-        sigtimedwait: fn(*const sigset_t, *mut siginfo_t, *const timespec) -> c_int
-    );
-    let now = timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the caller's promise; the descriptor is new.
-    let signals = unsafe {
-        match libc::signalfd(-1, set, libc::SFD_CLOEXEC) {
-            -1 => return -1,
-            descriptor => OwnedFd::from_raw_fd(descriptor),
-        }
-    };
-    loop {
-        // SAFETY: the caller's promise.
-        let taken = unsafe { take(set, info, &raw const now) };
-        if taken > 0 || errno() != libc::EAGAIN {
-            return taken;
-        }
-        if deadline <= world.now() {
-            return fail(libc::EAGAIN);
-        }
-        let asked = pollfd { fd: signals.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-        if let Woken::Interrupted { .. } = descriptors::wait(world, me, vec![asked], deadline) {
-            return fail(libc::EINTR);
+    ) -> c_int = |world, me, take| {
+        // SAFETY: the caller passes a duration or null.
+        let deadline = unsafe { clock::deadline_after(world, time) };
+        let Some(deadline) = deadline else { return fail(libc::EINVAL) };
+        let now = timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: the caller's promise; the descriptor is new.
+        let signals = unsafe {
+            match libc::signalfd(-1, set, libc::SFD_CLOEXEC) {
+                -1 => return -1,
+                descriptor => OwnedFd::from_raw_fd(descriptor),
+            }
+        };
+        loop {
+            // SAFETY: the caller's promise.
+            let taken = unsafe { take(set, info, &raw const now) };
+            if taken > 0 || errno() != libc::EAGAIN {
+                break taken;
+            }
+            if deadline <= world.now() {
+                break fail(libc::EAGAIN);
+            }
+            let asked = pollfd { fd: signals.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+            if let Woken::Interrupted { .. } = descriptors::wait(world, me, vec![asked], deadline) {
+                break fail(libc::EINTR);
+            }
         }
     }
 }

@@ -484,9 +484,8 @@ interpose! {
         descriptor: c_int,
         address: *mut sockaddr,
         size: *mut socklen_t,
-    ) -> c_int = before |world, _| {
+    ) -> c_int = before |world, _, get| {
         if let Some(family) = family(descriptor) {
-            let get = original!(getpeername: fn(c_int, *mut sockaddr, *mut socklen_t) -> c_int);
             let mut name = Name::empty();
             let (place, length) = name.place();
             // SAFETY: a place for an address.

@@ -105,13 +105,9 @@ interpose! {
         attributes: *const pthread_attr_t,
         routine: Routine,
         argument: *mut c_void,
-    ) -> c_int = |world, me| {
+    ) -> c_int = |world, me, create| {
         let (slot, turn) = world.add(true);
         let start = Box::into_raw(Box::new(Start { world, slot, turn, routine, argument }));
-        let create = original!(
-            pthread_create:
-                fn(*mut pthread_t, *const pthread_attr_t, Routine, *mut c_void) -> c_int
-        );
         // SAFETY: the caller's promise; the box lives until the thread takes it.
         let result = unsafe { create(thread, attributes, begin, start.cast()) };
         match result {

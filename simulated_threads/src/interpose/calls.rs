@@ -7,8 +7,7 @@ use super::{
     children, clock, descriptors, errno, fail, files, futex, names, pipes, signals, sockets,
 };
 use crate::{os, output};
-use libc::{c_int, c_long};
-use std::ptr;
+use libc::c_long;
 
 /// Makes a system call in the world of the calling thread; a failure is the negative of its error.
 ///
@@ -27,151 +26,106 @@ pub(super) unsafe fn call(number: c_long, arguments: [c_long; 6]) -> c_long {
     result
 }
 
-/// A place that an argument names.
-fn to<T>(argument: c_long) -> *mut T {
-    ptr::with_exposed_provenance_mut(argument as usize)
-}
-
 /// Calls the function of libc for a system call; `None` if there is none here.
 ///
 /// # Safety
 /// The caller keeps the rules of the system call.
 unsafe fn simulate(number: c_long, arguments: [c_long; 6]) -> Option<c_long> {
-    // SAFETY: as before.
-    let other = unsafe {
-        let other = transfer(number, arguments).or_else(|| time(number, arguments));
-        other.or_else(|| socket(number, arguments))
-    };
-    if other.is_some() {
-        return other;
-    }
     let [a, b, c, d, e, f] = arguments;
-    let (number_of, flags) = (a as c_int, b as c_int);
-    // SAFETY: the arguments are those of the function.
-    let result = unsafe {
+    // SAFETY: the caller's promise.
+    unsafe {
         match number {
-            libc::SYS_sched_yield => clock::sched_yield(),
-            libc::SYS_epoll_wait => names::epoll_wait(number_of, to(b), c as _, d as _),
-            libc::SYS_epoll_pwait => {
-                descriptors::epoll_pwait(number_of, to(b), c as _, d as _, to(e))
+            libc::SYS_sched_setaffinity => Some(0), // threads stay on their core
+            libc::SYS_clock_nanosleep => {
+                let error = clock::clock_nanosleep(a as _, b as _, c as _, d as _);
+                Some(-c_long::from(error))
             }
-            libc::SYS_epoll_pwait2 => {
-                descriptors::epoll_pwait2(number_of, to(b), c as _, to(d), to(e))
-            }
-            libc::SYS_poll => descriptors::poll(to(a), b as _, c as _),
-            libc::SYS_ppoll => descriptors::ppoll(to(a), b as _, to(c), to(d)),
-            libc::SYS_select => descriptors::select(number_of, to(b), to(c), to(d), to(e)),
-            libc::SYS_pselect6 => {
-                descriptors::pselect(number_of, to(b), to(c), to(d), to(e), to(f))
-            }
-            libc::SYS_eventfd2 => descriptors::eventfd(a as _, flags),
-            libc::SYS_timerfd_create => descriptors::timerfd_create(number_of, flags),
-            libc::SYS_timerfd_settime => {
-                descriptors::timerfd_settime(number_of, flags, to(c), to(d))
-            }
-            libc::SYS_timerfd_gettime => descriptors::timerfd_gettime(number_of, to(b)),
-            libc::SYS_open => files::open(to(a), flags, c as _),
-            libc::SYS_openat => files::openat(number_of, to(b), c as _, d as _),
-            libc::SYS_close => descriptors::close(number_of),
-            libc::SYS_flock => descriptors::flock(number_of, flags),
-            libc::SYS_pipe => names::pipe(to(a)),
-            libc::SYS_pipe2 => pipes::pipe2(to(a), flags),
-            libc::SYS_dup => pipes::dup(number_of),
-            libc::SYS_dup2 => pipes::dup2(number_of, flags),
-            libc::SYS_dup3 => pipes::dup3(number_of, flags, c as _),
-            libc::SYS_fcntl => pipes::fcntl(number_of, flags, c),
-            libc::SYS_fork => children::fork(),
-            libc::SYS_sched_setaffinity => 0, // threads stay on their core
-            libc::SYS_rt_sigtimedwait => signals::sigtimedwait(to(a), to(b), to(c)),
-            libc::SYS_kill => signals::kill(number_of, flags),
             libc::SYS_futex
             | libc::SYS_getrandom
             | libc::SYS_gettid
             | libc::SYS_getpid
-            | libc::SYS_io_uring_setup => return Some(futex::syscall(number, a, b, c, d, e, f)),
-            libc::SYS_clone if a & c_long::from(libc::CLONE_VM) == 0 => return None,
+            | libc::SYS_io_uring_setup => Some(futex::syscall(number, a, b, c, d, e, f)),
+            libc::SYS_clone if a & c_long::from(libc::CLONE_VM) == 0 => None,
             libc::SYS_clone | libc::SYS_clone3 | libc::SYS_vfork | libc::SYS_rt_sigreturn => {
                 output::die(&format!(
                     "the system call {number} by an instruction of the program cannot be made \
                      under simulated time: call libc, or run with RINGSPIN_THREADS=real"
                 ))
             }
-            _ => return None,
+            _ => call_function(number, arguments),
         }
-    };
-    Some(result.into())
+    }
 }
 
-/// Creates, connects or asks a socket, if the system call does.
+/// Calls the function that is listed for a system call, with the arguments after it.
+macro_rules! call_listed {
+    ($number:ident: $($call:ident => $module:ident::$function:ident($($argument:ident)*);)*) => {
+        match $number {
+            // SAFETY: the caller keeps the rules of the system call, which are the function's.
+            $(libc::$call => Some(unsafe { $module::$function($($argument as _),*) } as c_long),)*
+            _ => None,
+        }
+    };
+}
+
+/// Calls a function of libc that has the arguments and the result of its system call.
 ///
 /// # Safety
 /// The caller keeps the rules of the system call.
-unsafe fn socket(number: c_long, [a, b, c, d, e, _]: [c_long; 6]) -> Option<c_long> {
-    let (number_of, flags) = (a as c_int, b as c_int);
-    // SAFETY: the arguments are those of the function.
-    let result = unsafe {
-        match number {
-            libc::SYS_socket => descriptors::socket(number_of, flags, c as _),
-            libc::SYS_socketpair => pipes::socketpair(number_of, flags, c as _, to(d)),
-            libc::SYS_bind => sockets::bind(number_of, to(b), c as _),
-            libc::SYS_listen => sockets::listen(number_of, flags),
-            libc::SYS_connect => sockets::connect(number_of, to(b), c as _),
-            libc::SYS_accept => names::accept(number_of, to(b), to(c)),
-            libc::SYS_accept4 => sockets::accept4(number_of, to(b), to(c), d as _),
-            libc::SYS_shutdown => sockets::shutdown(number_of, flags),
-            libc::SYS_getsockname => sockets::getsockname(number_of, to(b), to(c)),
-            libc::SYS_getpeername => sockets::getpeername(number_of, to(b), to(c)),
-            libc::SYS_setsockopt => sockets::setsockopt(number_of, flags, c as _, to(d), e as _),
-            libc::SYS_getsockopt => sockets::getsockopt(number_of, flags, c as _, to(d), to(e)),
-            _ => return None,
-        }
-    };
-    Some(result.into())
-}
-
-/// Reads a clock, sleeps or sets a timer, if the system call does.
-///
-/// # Safety
-/// The caller keeps the rules of the system call.
-unsafe fn time(number: c_long, [a, b, c, d, ..]: [c_long; 6]) -> Option<c_long> {
-    let (number_of, flags) = (a as c_int, b as c_int);
-    // SAFETY: the arguments are those of the function.
-    let result = unsafe {
-        match number {
-            libc::SYS_clock_gettime => clock::clock_gettime(number_of, to(b)),
-            libc::SYS_gettimeofday => clock::gettimeofday(to(a), to(b)),
-            libc::SYS_time => return Some(clock::time(to(a))),
-            libc::SYS_nanosleep => clock::nanosleep(to(a), to(b)),
-            libc::SYS_clock_nanosleep => -clock::clock_nanosleep(number_of, flags, to(c), to(d)),
-            libc::SYS_times => return Some(clock::times(to(a))),
-            libc::SYS_getrusage => clock::getrusage(number_of, to(b)),
-            libc::SYS_setitimer => clock::setitimer(number_of, to(b), to(c)),
-            libc::SYS_timer_create => clock::timer_create(number_of, to(b), to(c)),
-            _ => return None,
-        }
-    };
-    Some(result.into())
-}
-
-/// Reads or writes, if the system call does.
-///
-/// # Safety
-/// The caller keeps the rules of the system call.
-unsafe fn transfer(number: c_long, [a, b, c, d, e, f]: [c_long; 6]) -> Option<c_long> {
-    let (descriptor, count) = (a as c_int, c as usize);
-    // SAFETY: the arguments are those of the function.
-    let result = unsafe {
-        match number {
-            libc::SYS_read => pipes::read(descriptor, to(b), count),
-            libc::SYS_readv => pipes::readv(descriptor, to(b), c as _),
-            libc::SYS_write => pipes::write(descriptor, to(b), count),
-            libc::SYS_writev => pipes::writev(descriptor, to(b), c as _),
-            libc::SYS_recvfrom => pipes::recvfrom(descriptor, to(b), count, d as _, to(e), to(f)),
-            libc::SYS_recvmsg => pipes::recvmsg(descriptor, to(b), c as _),
-            libc::SYS_sendto => sockets::sendto(descriptor, to(b), count, d as _, to(e), f as _),
-            libc::SYS_sendmsg => pipes::sendmsg(descriptor, to(b), c as _),
-            _ => return None,
-        }
-    };
-    Some(result as c_long)
+unsafe fn call_function(number: c_long, [a, b, c, d, e, f]: [c_long; 6]) -> Option<c_long> {
+    call_listed! { number:
+        SYS_sched_yield => clock::sched_yield();
+        SYS_clock_gettime => clock::clock_gettime(a b);
+        SYS_gettimeofday => clock::gettimeofday(a b);
+        SYS_time => clock::time(a);
+        SYS_nanosleep => clock::nanosleep(a b);
+        SYS_times => clock::times(a);
+        SYS_getrusage => clock::getrusage(a b);
+        SYS_setitimer => clock::setitimer(a b c);
+        SYS_timer_create => clock::timer_create(a b c);
+        SYS_epoll_wait => names::epoll_wait(a b c d);
+        SYS_epoll_pwait => descriptors::epoll_pwait(a b c d e);
+        SYS_epoll_pwait2 => descriptors::epoll_pwait2(a b c d e);
+        SYS_poll => descriptors::poll(a b c);
+        SYS_ppoll => descriptors::ppoll(a b c d);
+        SYS_select => descriptors::select(a b c d e);
+        SYS_pselect6 => descriptors::pselect(a b c d e f);
+        SYS_eventfd2 => descriptors::eventfd(a b);
+        SYS_timerfd_create => descriptors::timerfd_create(a b);
+        SYS_timerfd_settime => descriptors::timerfd_settime(a b c d);
+        SYS_timerfd_gettime => descriptors::timerfd_gettime(a b);
+        SYS_open => files::open(a b c);
+        SYS_openat => files::openat(a b c d);
+        SYS_close => descriptors::close(a);
+        SYS_flock => descriptors::flock(a b);
+        SYS_pipe => names::pipe(a);
+        SYS_pipe2 => pipes::pipe2(a b);
+        SYS_dup => pipes::dup(a);
+        SYS_dup2 => pipes::dup2(a b);
+        SYS_dup3 => pipes::dup3(a b c);
+        SYS_fcntl => pipes::fcntl(a b c);
+        SYS_read => pipes::read(a b c);
+        SYS_readv => pipes::readv(a b c);
+        SYS_write => pipes::write(a b c);
+        SYS_writev => pipes::writev(a b c);
+        SYS_recvfrom => pipes::recvfrom(a b c d e f);
+        SYS_recvmsg => pipes::recvmsg(a b c);
+        SYS_sendto => sockets::sendto(a b c d e f);
+        SYS_sendmsg => pipes::sendmsg(a b c);
+        SYS_socket => descriptors::socket(a b c);
+        SYS_socketpair => pipes::socketpair(a b c d);
+        SYS_bind => sockets::bind(a b c);
+        SYS_listen => sockets::listen(a b);
+        SYS_connect => sockets::connect(a b c);
+        SYS_accept => names::accept(a b c);
+        SYS_accept4 => sockets::accept4(a b c d);
+        SYS_shutdown => sockets::shutdown(a b);
+        SYS_getsockname => sockets::getsockname(a b c);
+        SYS_getpeername => sockets::getpeername(a b c);
+        SYS_setsockopt => sockets::setsockopt(a b c d e);
+        SYS_getsockopt => sockets::getsockopt(a b c d e);
+        SYS_fork => children::fork();
+        SYS_rt_sigtimedwait => signals::sigtimedwait(a b c);
+        SYS_kill => signals::kill(a b);
+    }
 }

@@ -11,6 +11,7 @@ mod clock;
 mod descriptors;
 mod files;
 mod futex;
+mod lists;
 mod locks;
 mod machine;
 mod named_pipes;
@@ -119,6 +120,7 @@ pub(crate) fn not_called() -> Option<&'static str> {
         clock::DEFINITIONS,
         descriptors::DEFINITIONS,
         files::DEFINITIONS,
+        lists::DEFINITIONS,
         locks::DEFINITIONS,
         machine::DEFINITIONS,
         names::DEFINITIONS,

@@ -35,6 +35,12 @@ second_names! {
         files::open(path, flags, mode);
     openat64(folder: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int =
         files::openat(folder, path, flags, mode);
+    __open_2(path: *const c_char, flags: c_int) -> c_int = files::open(path, flags, 0);
+    __open64_2(path: *const c_char, flags: c_int) -> c_int = files::open(path, flags, 0);
+    __openat_2(folder: c_int, path: *const c_char, flags: c_int) -> c_int =
+        files::openat(folder, path, flags, 0);
+    __openat64_2(folder: c_int, path: *const c_char, flags: c_int) -> c_int =
+        files::openat(folder, path, flags, 0);
     fopen64(path: *const c_char, mode: *const c_char) -> *mut FILE = files::fopen(path, mode);
     fcntl64(descriptor: c_int, command: c_int, a: c_long) -> c_int =
         pipes::fcntl(descriptor, command, a);

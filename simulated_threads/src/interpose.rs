@@ -18,6 +18,7 @@ mod named_pipes;
 mod names;
 mod pipes;
 mod random;
+mod signal_timers;
 mod signals;
 mod sockets;
 mod streams;
@@ -126,6 +127,7 @@ pub(crate) fn not_called() -> Option<&'static str> {
         names::DEFINITIONS,
         pipes::DEFINITIONS,
         random::DEFINITIONS,
+        signal_timers::DEFINITIONS,
         signals::DEFINITIONS,
         sockets::DEFINITIONS,
         streams::DEFINITIONS,

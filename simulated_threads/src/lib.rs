@@ -40,6 +40,7 @@
 //! | `test_world` | [`run`] |
 //! | `explore`, `choice` | [`explore`](explore()): other orders of threads |
 //! | `world` | the thread that runs, and the time |
+//! | `signal_timers` | timers that send signals |
 //! | `state` | the threads that are ready, and the waits of the others |
 //! | `outside` | wake-ups by threads of no world |
 //! | `turn` | handing over from thread to thread |
@@ -86,6 +87,7 @@ mod report;
 mod restart;
 mod scheduler;
 mod settings;
+mod signal_timers;
 mod state;
 mod test_world;
 mod trace;

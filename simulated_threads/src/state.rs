@@ -13,6 +13,7 @@ use crate::descriptors::Descriptors;
 use crate::family::Family;
 use crate::os;
 use crate::report::Waiting;
+use crate::signal_timers::SignalTimers;
 use crate::turn::Turn;
 use crate::wait::{NEVER, Nanos, Slot, Wait, Woken};
 use ringspin_modes::random::{SplitMix64, mix};
@@ -113,6 +114,7 @@ pub(crate) struct State {
     pub(crate) descriptors: Descriptors,
     pub(crate) children: Children,
     pub(crate) family: Family,
+    pub(crate) signal_timers: SignalTimers,
     pub(crate) random: SplitMix64,
     /// Chooses the next thread, if it is not the first that is ready.
     chooser: Option<Chooser>,
@@ -143,6 +145,7 @@ impl State {
             descriptors: Descriptors::default(),
             children: Children::default(),
             family: Family::default(),
+            signal_timers: SignalTimers::default(),
             random: generator(seed),
             is_chosen: false,
             chooser,
@@ -381,7 +384,7 @@ impl State {
     pub(crate) fn next_deadline(&self) -> Option<Nanos> {
         let thread = self.deadlines.first().map(|(deadline, ..)| *deadline);
         let timer = self.descriptors.next_deadline();
-        thread.into_iter().chain(timer).min()
+        thread.into_iter().chain(timer).chain(self.signal_timers.next_deadline()).min()
     }
 
     pub(crate) fn begin_instant(&mut self) {
@@ -398,6 +401,9 @@ impl State {
                 Wait::Idle => self.seat_mut(slot).is_expired = true,
                 _ => self.resume(slot, Woken::TimedOut),
             }
+        }
+        for signal in self.signal_timers.expire(now) {
+            self.signal(signal);
         }
     }
 

@@ -13,10 +13,10 @@ fn a_certificate_tells_an_equal_run_from_another_one_and_names_the_difference() 
     let file = |name: &str| folder.path().join(name);
     let write = |word: &str| {
         let script = format!(
-            "import signal, time
+            "import socket, time
 for n in range(5): print(n); time.sleep(0.1)
 print('{word}', len(open('map.txt').read()))
-try: signal.setitimer(signal.ITIMER_REAL, 1)
+try: socket.create_connection(('192.0.2.7', 80))
 except OSError: pass
 time.sleep(0.1)
 "

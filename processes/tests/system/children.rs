@@ -131,6 +131,47 @@ sleep 0.5; kill 0; echo never";
     assert!(error.contains("16.000000000 s up to the end of all processes"), "{error}");
 }
 
+/// Timers that send signals, also in `timeout`; a program that is started with a list of arguments,
+/// and one that opens `/dev/urandom` by a function of fortified code.
+#[test]
+fn signals_of_timers_come_in_simulated_time() {
+    let shell = "timeout 2 sleep 10; echo $?
+timeout -k 1 2 sh -c 'trap : TERM; sleep 30; sleep 30'; echo $?
+timeout 5 sleep 1; echo $?
+awk 'BEGIN { \"sleep 1; date +%s\" | getline d; print d }'
+perl -e 'print rand(), \"\\n\"'";
+    let python = "import signal, threading, time
+signal.signal(signal.SIGALRM, lambda *_: print('alarm'))
+signal.setitimer(signal.ITIMER_REAL, 0.5, 0.25)
+time.sleep(1.1)
+signal.setitimer(signal.ITIMER_REAL, 0)
+signal.alarm(3)
+signal.pause()
+signal.signal(signal.SIGALRM, lambda *_: exit('late'))
+signal.alarm(2)
+threading.Event().wait(100)";
+    let (_folder, path) = system(&format!(
+        "processes:\n  - {{ name: a, command: [sh, -c, {shell:?}] }}\n  - {{ name: b, command: \
+         [python3, -c, {python:?}] }}\n  - {{ name: c, command: [perl, -e, 'alarm 8; sleep 20'] \
+         }}\n"
+    ));
+    let (code, out, error) = run(&["verify", "--runs", "3", &path]);
+    assert_eq!(code, 1, "{out}{error}");
+    let has = |line: &str| assert!(out.contains(line), "{line}: {out}{error}");
+    for time in ["0.500", "0.750", "1.000", "4.100"] {
+        has(&format!("[{time}000000 s b] alarm\n"));
+    }
+    for line in ["2.000000000 s a] 124", "5.000000000 s a] 137", "6.000000000 s a] 0"] {
+        has(&format!("[{line}\n"));
+    }
+    has("[7.000000000 s a] 7\n"); // of the command in awk
+    assert!(error.contains("[6.100000000 s b] late\n"), "{error}");
+    assert!(!error.contains("differs") && !error.contains("refused"), "{error}");
+    let ended = "b ended at 6.100000000 s: exit status: 1\n\
+                 c ended at 8.000000000 s: signal: 14 (SIGALRM)";
+    assert!(error.contains(ended), "{error}");
+}
+
 /// A kill ends the children as well; the next start has others.
 #[test]
 fn children_end_with_a_process_that_a_fault_kills() {

@@ -4,7 +4,8 @@
 //! `errno` stays the program's, which does not expect a change of it by an instruction.
 
 use super::{
-    children, clock, descriptors, errno, fail, files, futex, names, pipes, signals, sockets,
+    children, clock, descriptors, errno, fail, files, futex, names, pipes, signal_timers, signals,
+    sockets,
 };
 use crate::{os, output};
 use libc::c_long;
@@ -45,6 +46,14 @@ unsafe fn simulate(number: c_long, arguments: [c_long; 6]) -> Option<c_long> {
             | libc::SYS_gettid
             | libc::SYS_getpid
             | libc::SYS_io_uring_setup => Some(futex::syscall(number, a, b, c, d, e, f)),
+            libc::SYS_timer_create => {
+                output::refuse(
+                    "the system call `timer_create`",
+                    "its signals would come in real time",
+                    "call libc's function",
+                );
+                Some(-c_long::from(libc::ENOSYS))
+            }
             libc::SYS_clone if a & c_long::from(libc::CLONE_VM) == 0 => None,
             libc::SYS_clone | libc::SYS_clone3 | libc::SYS_vfork | libc::SYS_rt_sigreturn => {
                 output::die(&format!(
@@ -81,8 +90,10 @@ unsafe fn call_function(number: c_long, [a, b, c, d, e, f]: [c_long; 6]) -> Opti
         SYS_nanosleep => clock::nanosleep(a b);
         SYS_times => clock::times(a);
         SYS_getrusage => clock::getrusage(a b);
-        SYS_setitimer => clock::setitimer(a b c);
-        SYS_timer_create => clock::timer_create(a b c);
+        SYS_alarm => signal_timers::alarm(a);
+        SYS_getitimer => signal_timers::getitimer(a b);
+        SYS_setitimer => signal_timers::setitimer(a b c);
+        SYS_pause => signal_timers::pause();
         SYS_epoll_wait => names::epoll_wait(a b c d);
         SYS_epoll_pwait => descriptors::epoll_pwait(a b c d e);
         SYS_epoll_pwait2 => descriptors::epoll_pwait2(a b c d e);

@@ -4,18 +4,13 @@
 //! differ from run to run. The time changes only when no thread is ready, so all readings of one
 //! turn are the same, unless the settings give each a step. Reading too often at one instant takes
 //! time, because a loop that polls the clock would never end otherwise. A sleep is a wait in the
-//! world with a deadline. Functions that send signals in real time are refused, and the refusal
-//! says how to wait instead.
+//! world with a deadline.
 
 use super::{SECOND, fail, interpose, nanos, to_timespec};
 use crate::current::current;
-use crate::output;
 use crate::wait::{NEVER, Nanos, Slot};
 use crate::world::World;
-use libc::{
-    c_int, c_uint, c_void, clock_t, clockid_t, itimerval, rusage, sigevent, time_t, timer_t,
-    timespec, timeval, tms,
-};
+use libc::{c_int, c_uint, c_void, clock_t, clockid_t, rusage, time_t, timespec, timeval, tms};
 use std::ptr;
 
 /// The monotonic clock is a day ahead of the time since 1970, so that a program may go back from
@@ -108,14 +103,6 @@ unsafe fn sleep_until((world, me): (&World, Slot), until: Nanos, left: *mut time
     rest == 0
 }
 
-fn refuse_signals(function: &str) {
-    output::refuse(
-        &format!("`{function}`"),
-        "its signals come in real time",
-        "wait with `timerfd_create`, or sleep on a thread",
-    );
-}
-
 interpose! {
     /// Reads a clock: all of them, those of processor time as well, show the world's time.
     fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int = |world, me| {
@@ -187,30 +174,6 @@ interpose! {
         unsafe {
             usage.write_bytes(0, 1);
             (*usage).ru_utime = to_timeval(now);
-        }
-        0
-    }
-
-    /// Refuses an interval after which a signal comes in real time.
-    fn setitimer(which: c_int, new: *const itimerval, old: *mut itimerval) -> c_int = |_, _| {
-        refuse_signals("setitimer");
-        fail(libc::ENOSYS)
-    }
-
-    /// Refuses a timer that sends signals in real time.
-    fn timer_create(
-        clock: clockid_t,
-        event: *mut sigevent,
-        timer: *mut timer_t,
-    ) -> c_int = |_, _| {
-        refuse_signals("timer_create");
-        fail(libc::ENOSYS)
-    }
-
-    /// Refuses a signal after a real time: none comes.
-    fn alarm(seconds: c_uint) -> c_uint = |_, _| {
-        if seconds > 0 {
-            refuse_signals("alarm");
         }
         0
     }

@@ -315,7 +315,8 @@ interpose! {
     /// Waits for a signal that the thread blocks only before and after. In a run of processes it
     /// may be that of the end of a child.
     fn sigsuspend(mask: *const sigset_t) -> c_int = before |world, me| {
-        if world.coordinator().is_some() {
+        let has_timer = world.state().signal_timers.next_deadline().is_some();
+        if has_timer || world.coordinator().is_some() {
             let (before, calls) = (os::mask(), CHILD_CALLS.load(Ordering::Relaxed));
             // SAFETY: the caller passes a set.
             unsafe { pthread_sigmask(libc::SIG_SETMASK, mask, ptr::null_mut()) };

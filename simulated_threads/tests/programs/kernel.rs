@@ -22,6 +22,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
     ("keys", keys),
     ("timers", timers),
     ("clocks", clocks),
+    ("signal-timers", signal_timers),
     ("epoll", epoll),
     ("pipes", pipes),
     ("pairs", pairs),
@@ -217,18 +218,14 @@ unsafe extern "C" {
         timeout: *const timespec,
         signals: *const libc::sigset_t,
     ) -> c_int;
-    fn alarm(seconds: libc::c_uint) -> libc::c_uint;
     fn setitimer(which: c_int, new: *const itimerval, old: *mut itimerval) -> c_int;
+    fn getitimer(which: c_int, now: *mut itimerval) -> c_int;
 }
 
 /// Clocks that other functions read than that of the standard library, and values that no run
-/// repeats: timers that send signals, and `io_uring`.
+/// repeats: `io_uring`.
 fn clocks() {
     let mut time = after(libc::CLOCK_REALTIME, 0);
-    let soon = itimerval {
-        it_interval: libc::timeval { tv_sec: 0, tv_usec: 0 },
-        it_value: libc::timeval { tv_sec: 0, tv_usec: 1 },
-    };
     // SAFETY: places for times and settings, which live until the calls return.
     unsafe {
         thread::sleep(MILLI);
@@ -245,13 +242,66 @@ fn clocks() {
         let (time, system) = (usage.ru_utime, usage.ru_stime);
         let memory = usage.ru_maxrss;
         log(format!("{result} {} {} {} {memory}", time.tv_sec, time.tv_usec, system.tv_usec));
-        log(format!("{} {}", alarm(1), alarm(0)));
-        log(outcome(setitimer(libc::ITIMER_REAL, &raw const soon, ptr::null_mut()).into()));
-        let mut timer: libc::timer_t = ptr::null_mut();
-        let created = libc::timer_create(libc::CLOCK_MONOTONIC, ptr::null_mut(), &raw mut timer);
-        log(outcome(created.into()));
         let mut settings = [0u64; 15];
         log(outcome(libc::syscall(libc::SYS_io_uring_setup, 1, settings.as_mut_ptr())));
+    }
+}
+
+/// Timers that send signals end waits at their times: once, periodically, at a time of a clock, and
+/// on a thread that waits for the signal. One that would call a function is refused.
+fn signal_timers() {
+    let micros = |micros| libc::timeval { tv_sec: 0, tv_usec: micros };
+    let nanos = |nanos| timespec { tv_sec: 0, tv_nsec: nanos };
+    count_signals(libc::SIGALRM, libc::SA_RESTART);
+    count_signals(libc::SIGUSR1, 0);
+    // SAFETY: places for settings, times, timers and signals, which live until the calls return.
+    unsafe {
+        log(libc::alarm(2));
+        thread::sleep(500 * MILLI);
+        log(libc::alarm(1));
+        log(outcome(libc::pause().into()));
+        let mut all: libc::sigset_t = std::mem::zeroed();
+        let periodic = itimerval { it_interval: micros(20_000), it_value: micros(10_000) };
+        let (stopped, mut now) =
+            (itimerval { it_interval: micros(0), it_value: micros(0) }, periodic);
+        log(setitimer(libc::ITIMER_REAL, &raw const periodic, ptr::null_mut()));
+        for _ in 0..3 {
+            log(outcome(libc::sigsuspend(&raw const all).into()));
+        }
+        thread::sleep(5 * MILLI);
+        getitimer(libc::ITIMER_REAL, &raw mut now);
+        log(format!("{} {}", now.it_value.tv_usec, now.it_interval.tv_usec));
+        setitimer(libc::ITIMER_REAL, &raw const stopped, ptr::null_mut());
+        log(HANDLED.swap(0, Ordering::SeqCst));
+        log(outcome(setitimer(7, &raw const stopped, ptr::null_mut()).into()));
+
+        let mut event: libc::sigevent = std::mem::zeroed();
+        (event.sigev_notify, event.sigev_signo) = (libc::SIGEV_SIGNAL, libc::SIGUSR1);
+        let mut timer: libc::timer_t = ptr::null_mut();
+        log(libc::timer_create(libc::CLOCK_REALTIME, &raw mut event, &raw mut timer));
+        let new = itimerspec { it_interval: nanos(0), it_value: after(libc::CLOCK_REALTIME, 5) };
+        libc::timer_settime(timer, libc::TIMER_ABSTIME, &raw const new, ptr::null_mut());
+        let mut left = nanos(50_000_000);
+        log(outcome(libc::nanosleep(&raw const left, &raw mut left).into()));
+        let mut state = new;
+        libc::timer_gettime(timer, &raw mut state);
+        log(format!(
+            "{} {} {}",
+            left.tv_nsec,
+            state.it_value.tv_nsec,
+            HANDLED.load(Ordering::SeqCst)
+        ));
+        log(format!("{} {}", libc::timer_delete(timer), libc::timer_delete(timer)));
+
+        libc::sigaddset(&raw mut all, libc::SIGALRM);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, ptr::null_mut());
+        let mut signal = 0;
+        libc::alarm(1);
+        log(format!("{} {signal}", libc::sigwait(&raw const all, &raw mut signal)));
+        log(signal == libc::SIGALRM);
+        event.sigev_notify = libc::SIGEV_THREAD;
+        let refused = libc::timer_create(libc::CLOCK_REALTIME, &raw mut event, &raw mut timer);
+        log(outcome(refused.into()));
     }
 }
 
@@ -493,8 +543,8 @@ fn counter() {
 
 static HANDLED: AtomicU32 = AtomicU32::new(0);
 
-/// Has `SIGUSR1` counted by a handler with these flags.
-fn count_signals(flags: c_int) {
+/// Has a signal counted by a handler with these flags.
+fn count_signals(signal: c_int, flags: c_int) {
     extern "C" fn count(_: c_int) {
         HANDLED.fetch_add(1, Ordering::SeqCst);
     }
@@ -503,7 +553,7 @@ fn count_signals(flags: c_int) {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = count as *const () as libc::sighandler_t;
         action.sa_flags = flags;
-        libc::sigaction(libc::SIGUSR1, &raw const action, ptr::null_mut());
+        libc::sigaction(signal, &raw const action, ptr::null_mut());
     }
 }
 
@@ -547,7 +597,7 @@ fn interrupted() {
     let waits: [(&str, Call); 4] =
         [("sleep", sleep), ("poll", poll), ("read", read), ("semaphore", semaphore)];
     for flags in [0, libc::SA_RESTART] {
-        count_signals(flags);
+        count_signals(libc::SIGUSR1, flags);
         for (name, wait) in waits {
             let waiting = thread::spawn(move || log(format!("{name}: {}", outcome(wait()))));
             thread::sleep(3 * MILLI);

@@ -7,6 +7,7 @@
 //! difference between runs. The watchdog's look at a thread allocates nothing, for the same reason.
 
 use crate::original::original;
+use crate::signal_timers::Signal;
 use libc::{c_int, c_long, pid_t, pollfd};
 use std::fmt;
 use std::fs::File;
@@ -325,6 +326,19 @@ pub(crate) fn signal(thread: pid_t, signal: c_int) {
     unsafe { syscall(libc::SYS_tkill, [thread.into(), signal.into(), 0, 0, 0, 0]) };
 }
 
+/// Sends the calling thread a signal with another cause than that.
+fn signal_self(number: c_int, code: c_int) {
+    let (process, thread) = (this_process(), this_thread());
+    // SAFETY: plain data, which lives until the call returns.
+    unsafe {
+        let mut info: libc::siginfo_t = std::mem::zeroed();
+        (info.si_signo, info.si_code) = (number, code);
+        let arguments =
+            [process.into(), thread.into(), number.into(), &raw const info as c_long, 0, 0];
+        syscall(libc::SYS_rt_tgsigqueueinfo, arguments);
+    }
+}
+
 /// Allows the calling thread, or forbids it, to read the processor's counter of cycles; false if
 /// the kernel cannot do that.
 pub(crate) fn allow_counter(is_allowed: bool) -> bool {
@@ -387,12 +401,15 @@ pub(crate) fn blocks(signal: c_int) -> bool {
 
 /// Sends the calling thread signals, which run their handlers here. `None` if none has run;
 /// otherwise whether a call of the kernel would be restarted.
-pub(crate) fn deliver(signals: &[c_int]) -> Option<bool> {
+pub(crate) fn deliver(signals: &[Signal]) -> Option<bool> {
     let mut restarts = None;
-    for &number in signals {
+    for &Signal { number, code } in signals {
         let (action, has_handler) = action_of(number);
         let runs = has_handler && !blocks(number);
-        signal(this_thread(), number);
+        match code {
+            libc::SI_TKILL => signal(this_thread(), number),
+            code => signal_self(number, code),
+        }
         if runs {
             let restarted = action.sa_flags & libc::SA_RESTART != 0;
             restarts = Some(restarts.unwrap_or(true) && restarted);

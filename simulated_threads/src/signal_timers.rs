@@ -8,11 +8,24 @@ use crate::wait::{NEVER, Nanos};
 use libc::{c_int, clockid_t};
 use std::collections::BTreeMap;
 
+/// A signal, and its cause as handlers see it (`si_code`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Signal {
+    pub(crate) number: c_int,
+    pub(crate) code: c_int,
+}
+
+impl Signal {
+    /// One of a thread of this process, or of another process.
+    pub(crate) fn sent(number: c_int) -> Self {
+        Self { number, code: libc::SI_TKILL }
+    }
+}
+
 /// A timer, which is stopped while its deadline is [`NEVER`].
 #[derive(Clone, Copy)]
 pub(crate) struct SignalTimer {
-    /// Zero for none.
-    pub(crate) signal: c_int,
+    pub(crate) signal: Option<Signal>,
     pub(crate) clock: clockid_t,
     pub(crate) deadline: Nanos,
     /// Zero if it expires once.
@@ -20,7 +33,7 @@ pub(crate) struct SignalTimer {
 }
 
 impl SignalTimer {
-    pub(crate) fn new(signal: c_int, clock: clockid_t) -> Self {
+    pub(crate) fn new(signal: Option<Signal>, clock: clockid_t) -> Self {
         Self { signal, clock, deadline: NEVER, period: 0 }
     }
 
@@ -43,7 +56,8 @@ pub(crate) struct SignalTimers {
 impl Default for SignalTimers {
     fn default() -> Self {
         let signals = [libc::SIGALRM, libc::SIGVTALRM, libc::SIGPROF];
-        let timers = signals.map(|signal| SignalTimer::new(signal, libc::CLOCK_MONOTONIC));
+        let signals = signals.map(|number| Signal { number, code: libc::SI_KERNEL });
+        let timers = signals.map(|signal| SignalTimer::new(Some(signal), libc::CLOCK_MONOTONIC));
         Self { created: timers.len(), timers: timers.into_iter().enumerate().collect() }
     }
 }
@@ -71,7 +85,7 @@ impl SignalTimers {
     }
 
     /// The signals of the timers that are due at `now`, by deadline and number.
-    pub(crate) fn expire(&mut self, now: Nanos) -> Vec<c_int> {
+    pub(crate) fn expire(&mut self, now: Nanos) -> Vec<Signal> {
         let mut due: Vec<_> = self.timers.iter_mut().filter(|(_, of)| of.deadline <= now).collect();
         due.sort_by_key(|(number, timer)| (timer.deadline, **number));
         let expire = |(_, timer): (&usize, &mut SignalTimer)| {
@@ -81,6 +95,6 @@ impl SignalTimers {
             };
             timer.signal
         };
-        due.into_iter().map(expire).filter(|signal| *signal != 0).collect()
+        due.into_iter().filter_map(expire).collect()
     }
 }

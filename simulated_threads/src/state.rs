@@ -13,7 +13,7 @@ use crate::descriptors::Descriptors;
 use crate::family::Family;
 use crate::os;
 use crate::report::Waiting;
-use crate::signal_timers::SignalTimers;
+use crate::signal_timers::{Signal, SignalTimers};
 use crate::turn::Turn;
 use crate::wait::{NEVER, Nanos, Slot, Wait, Woken};
 use ringspin_modes::random::{SplitMix64, mix};
@@ -55,7 +55,7 @@ pub(crate) struct Seat {
     deadline: Nanos,
     pub(crate) woken: Woken,
     /// The signals that other threads have sent it, until its next turn.
-    pub(crate) signals: Vec<i32>,
+    pub(crate) signals: Vec<Signal>,
     /// How often in succession it was woken for a lock that was taken again before it ran.
     pub(crate) lost_locks: u32,
     /// How many times other threads had run when this wait began.
@@ -305,13 +305,13 @@ impl State {
     }
 
     /// Sends a signal to the thread at `slot`, which does not run.
-    pub(crate) fn send(&mut self, slot: Slot, signal: i32) {
+    pub(crate) fn send(&mut self, slot: Slot, signal: Signal) {
         self.seat_mut(slot).signals.push(signal);
         self.interrupt(slot);
     }
 
     /// Sends a signal to the process, no thread of which runs: to the oldest one.
-    pub(crate) fn signal(&mut self, signal: i32) {
+    pub(crate) fn signal(&mut self, signal: Signal) {
         let seats = self.seats.iter().enumerate();
         let numbers = seats.filter_map(|(slot, seat)| Some((seat.as_ref()?.thread.number, slot)));
         if let Some((_, slot)) = numbers.min() {

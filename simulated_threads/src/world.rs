@@ -9,6 +9,7 @@ use crate::coordinator::{self, Coordinator, Event, Rest};
 use crate::descriptors::{self, Descriptors};
 use crate::report::Stuck;
 use crate::settings::Settings;
+use crate::signal_timers::Signal;
 use crate::state::{FutexWait, State};
 use crate::trace::Trace;
 use crate::turn::Turn;
@@ -500,7 +501,7 @@ impl World {
                 state.family.end(process);
             }
             let signal = coordinator::program().and_then(|program| (program.signal_of)(event));
-            signal.into_iter().for_each(|signal| state.signal(signal));
+            signal.into_iter().for_each(|signal| state.signal(Signal::sent(signal)));
         }
         if next.wakes {
             state.wake(Wait::Process, usize::MAX);

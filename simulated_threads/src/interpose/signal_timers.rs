@@ -2,7 +2,7 @@
 
 use super::clock::{after, to_world};
 use super::{SECOND, fail, interpose, nanos, signals, to_timespec};
-use crate::signal_timers::SignalTimer;
+use crate::signal_timers::{Signal, SignalTimer};
 use crate::wait::{NEVER, Nanos};
 use crate::world::World;
 use crate::{os, output};
@@ -125,10 +125,10 @@ interpose! {
         // SAFETY: the caller passes an event or null.
         let event = unsafe { event.as_ref() };
         let signal = match event.map(|event| (event.sigev_notify, event.sigev_signo)) {
-            None => libc::SIGALRM,
-            Some((libc::SIGEV_SIGNAL, signal)) if (1..=64).contains(&signal) => signal,
+            None => Some(libc::SIGALRM),
+            Some((libc::SIGEV_SIGNAL, signal)) if (1..=64).contains(&signal) => Some(signal),
             Some((libc::SIGEV_SIGNAL, _)) => return fail(libc::EINVAL),
-            Some((libc::SIGEV_NONE, _)) => 0,
+            Some((libc::SIGEV_NONE, _)) => None,
             Some(_) => {
                 output::refuse(
                     "a timer of `timer_create` that calls a function or signals one thread",
@@ -138,6 +138,7 @@ interpose! {
                 return fail(libc::ENOSYS);
             }
         };
+        let signal = signal.map(|number| Signal { number, code: libc::SI_TIMER });
         let number = world.state().signal_timers.add(SignalTimer::new(signal, clock));
         // SAFETY: the caller passes a place.
         unsafe { timer.write(ptr::without_provenance_mut(number)) };

@@ -15,6 +15,7 @@ use crate::coordinator::Event;
 use crate::family;
 use crate::original::original;
 use crate::os;
+use crate::signal_timers::Signal;
 use crate::wait::{NEVER, Wait, Woken};
 use libc::{
     c_int, c_void, pid_t, pollfd, pthread_t, sigaction as action, sighandler_t, siginfo_t,
@@ -269,7 +270,7 @@ interpose! {
             && slot != me
             && os::action_of(signal).1
         {
-            world.state().send(slot, signal);
+            world.state().send(slot, Signal::sent(signal));
             world.pass(me);
             return 0;
         }

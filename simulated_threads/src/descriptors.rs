@@ -174,6 +174,11 @@ pub(crate) fn touch(descriptor: c_int) {
     }
 }
 
+/// Locks of files have changed, for which other processes may wait.
+pub(crate) fn note_files() {
+    TOUCHED.store(true, Ordering::Relaxed);
+}
+
 /// Whether the process may have sockets of the loopback interface and named pipes: once the
 /// coordinator knows that it wants some, and has given it a turn.
 pub(crate) fn may_use_sockets() -> bool {

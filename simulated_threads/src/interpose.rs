@@ -9,6 +9,7 @@ mod calls;
 mod children;
 mod clock;
 mod descriptors;
+mod file_locks;
 mod files;
 mod futex;
 mod lists;
@@ -120,6 +121,7 @@ pub(crate) fn not_called() -> Option<&'static str> {
         children::DEFINITIONS,
         clock::DEFINITIONS,
         descriptors::DEFINITIONS,
+        file_locks::DEFINITIONS,
         files::DEFINITIONS,
         lists::DEFINITIONS,
         locks::DEFINITIONS,

@@ -62,7 +62,7 @@ impl fmt::Display for Wait {
             Self::Lock(_) => write!(f, "waits for a lock of C code"),
             Self::Semaphore(_) => write!(f, "waits for a semaphore of C code"),
             Self::Condition(_) => write!(f, "waits for a condition variable of C code"),
-            Self::File => write!(f, "waits for a lock of a file (`flock`)"),
+            Self::File => write!(f, "waits for a lock of a file"),
             Self::Join(number) => write!(f, "waits for the end of thread {number}"),
             Self::Descriptors => write!(f, "waits for descriptors"),
             Self::Idle => write!(f, "waits for events of an executor"),

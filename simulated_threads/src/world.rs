@@ -505,6 +505,7 @@ impl World {
         }
         if next.wakes {
             state.wake(Wait::Process, usize::MAX);
+            state.wake(Wait::File, usize::MAX);
         }
         state
     }

@@ -172,6 +172,34 @@ threading.Event().wait(100)";
     assert!(error.contains(ended), "{error}");
 }
 
+/// Locks of files order processes: of `flock`, also with a timeout, and those of POSIX.
+#[test]
+fn processes_wait_for_locks_of_files() {
+    let python = "import fcntl, sys, time
+file = open('lock', 'w')
+time.sleep(float(sys.argv[1]))
+fcntl.lockf(file, fcntl.LOCK_EX)
+print('has it')
+time.sleep(1)
+fcntl.lockf(file, fcntl.LOCK_UN)";
+    let (_folder, path) = system(&format!(
+        "processes:
+  - {{ name: a, command: [sh, -c, 'exec flock other sleep 2'] }}
+  - {{ name: b, command: [sh, -c, 'sleep 0.5; flock other echo mine'] }}
+  - {{ name: c, command: [sh, -c, 'sleep 0.6; flock -w 1 other echo; echo $?'] }}
+  - {{ name: d, command: [python3, -c, {python:?}, '0'] }}
+  - {{ name: e, command: [python3, -c, {python:?}, '0.25'] }}
+  - {{ name: f, command: [python3, -c, {python:?}, '0.5'] }}
+fault: [{{ kill: {{ process: e, at: 1.5 s }} }}]
+"
+    ));
+    let (code, out, error) = run(&["verify", "--runs", "3", &path]);
+    assert_eq!(code, 0, "{out}{error}");
+    let expected = "[0.000000000 s d] has it\n[1.000000000 s e] has it\n[1.500000000 s f] has it\n\
+                    [1.600000000 s c] 1\n[2.000000000 s b] mine\n";
+    assert!(out.starts_with(expected), "{out}{error}");
+}
+
 /// A kill ends the children as well; the next start has others.
 #[test]
 fn children_end_with_a_process_that_a_fault_kills() {

@@ -4,8 +4,8 @@
 //! `errno` stays the program's, which does not expect a change of it by an instruction.
 
 use super::{
-    children, clock, descriptors, errno, fail, files, futex, names, pipes, signal_timers, signals,
-    sockets,
+    children, clock, descriptors, errno, fail, file_locks, files, futex, names, pipes,
+    signal_timers, signals, sockets,
 };
 use crate::{os, output};
 use libc::c_long;
@@ -108,7 +108,7 @@ unsafe fn call_function(number: c_long, [a, b, c, d, e, f]: [c_long; 6]) -> Opti
         SYS_open => files::open(a b c);
         SYS_openat => files::openat(a b c d);
         SYS_close => descriptors::close(a);
-        SYS_flock => descriptors::flock(a b);
+        SYS_flock => file_locks::flock(a b);
         SYS_pipe => names::pipe(a);
         SYS_pipe2 => pipes::pipe2(a b);
         SYS_dup => pipes::dup(a);

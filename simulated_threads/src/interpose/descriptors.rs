@@ -8,7 +8,7 @@
 //! on them without a special case.
 
 use super::clock::{self, deadline_after};
-use super::{errno, fail, interpose, nanos, sockets, to_timespec, unix_sockets};
+use super::{fail, file_locks, interpose, nanos, sockets, to_timespec, unix_sockets};
 use crate::coordinator;
 use crate::descriptors::{add_own, is_own};
 use crate::original::original;
@@ -304,29 +304,7 @@ interpose! {
             world.with_descriptors(|all, _| all.close(descriptor));
         }
     } after |world, _, _| {
-        world.state().wake(Wait::File, usize::MAX);
-    }
-
-    /// Locks a file, or unlocks it. All threads that wait for any file try again whenever one is
-    /// unlocked.
-    fn flock(descriptor: c_int, operation: c_int) -> c_int = |world, me, flock| {
-        // SAFETY: takes numbers.
-        let attempt = || unsafe { flock(descriptor, operation | libc::LOCK_NB) };
-        let mut result = attempt();
-        // A change of a lock gives the old one up, also if it fails.
-        world.state().wake(Wait::File, usize::MAX);
-        while result != 0 && errno() == libc::EWOULDBLOCK && operation & libc::LOCK_NB == 0 {
-            if let Woken::Interrupted { restarts: false } = world.wait(me, Wait::File, NEVER) {
-                fail(libc::EINTR);
-                break;
-            }
-            result = attempt();
-        }
-        if result != 0 && errno() == libc::EWOULDBLOCK {
-            world.pause(me); // the thread may try again in a loop
-            fail(libc::EWOULDBLOCK);
-        }
-        result
+        file_locks::changed(world);
     }
 
     /// Creates a socket of the loopback interface. Others are refused unless they are allowed: data

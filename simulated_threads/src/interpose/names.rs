@@ -8,12 +8,13 @@
 use super::c11::outcome;
 use super::interpose;
 use super::{
-    children, clock, descriptors, files, locks, machine, pipes, random, signals, sockets, thread,
+    children, clock, descriptors, file_locks, files, locks, machine, pipes, random, signals,
+    sockets, thread,
 };
 use libc::{
     CLOCK_REALTIME, FILE, c_char, c_int, c_long, c_uint, c_void, epoll_event, mode_t, nfds_t,
-    pid_t, pollfd, pthread_cond_t, pthread_mutex_t, pthread_rwlock_t, pthread_t, rusage, sem_t,
-    siginfo_t, sigset_t, size_t, sockaddr, socklen_t, ssize_t, timespec,
+    off_t, pid_t, pollfd, pthread_cond_t, pthread_mutex_t, pthread_rwlock_t, pthread_t, rusage,
+    sem_t, siginfo_t, sigset_t, size_t, sockaddr, socklen_t, ssize_t, timespec,
 };
 use std::ptr::{null, null_mut};
 
@@ -44,6 +45,9 @@ second_names! {
     fopen64(path: *const c_char, mode: *const c_char) -> *mut FILE = files::fopen(path, mode);
     fcntl64(descriptor: c_int, command: c_int, a: c_long) -> c_int =
         pipes::fcntl(descriptor, command, a);
+
+    lockf64(descriptor: c_int, operation: c_int, length: off_t) -> c_int =
+        file_locks::lockf(descriptor, operation, length);
 
     pipe(ends: *mut c_int) -> c_int = pipes::pipe2(ends, 0);
     recv(descriptor: c_int, bytes: *mut c_void, count: size_t, flags: c_int) -> ssize_t =

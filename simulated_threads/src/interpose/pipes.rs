@@ -5,7 +5,7 @@
 //! at once: it reads what is there, and writes no more at a time than a ready descriptor takes.
 
 use super::descriptors::wait;
-use super::{clock, errno, fail, interpose, sockets, unix_sockets};
+use super::{clock, errno, fail, file_locks, interpose, sockets, unix_sockets};
 use crate::descriptors::{add_own, family, is_own, touch};
 use crate::os;
 use crate::wait::{NEVER, Nanos, Slot, Woken};
@@ -180,7 +180,18 @@ interpose! {
     /// Changes a descriptor, or duplicates it.
     ///
     /// libc declares it with variable arguments: see `syscall`.
-    fn fcntl(descriptor: c_int, command: c_int, a: c_long) -> c_int = after |world, _, result| {
+    fn fcntl(descriptor: c_int, command: c_int, a: c_long) -> c_int = before |world, me, fcntl| {
+        let (tried, waits) = match command {
+            libc::F_SETLKW => (libc::F_SETLK, true),
+            libc::F_OFD_SETLKW => (libc::F_OFD_SETLK, true),
+            other => (other, false),
+        };
+        if matches!(tried, libc::F_SETLK | libc::F_OFD_SETLK) {
+            // SAFETY: the caller's promise.
+            let attempt = || unsafe { fcntl(descriptor, tried, a) };
+            return file_locks::change((world, me), waits, attempt);
+        }
+    } after |world, _, result| {
         if matches!(command, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) {
             duplicated(world, descriptor, result);
         }

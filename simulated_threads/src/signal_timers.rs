@@ -91,7 +91,7 @@ impl SignalTimers {
         let expire = |(_, timer): (&usize, &mut SignalTimer)| {
             timer.deadline = match timer.period {
                 0 => NEVER,
-                period => now + period - (now - timer.deadline) % period,
+                period => now.saturating_add(period - (now - timer.deadline) % period),
             };
             timer.signal
         };

@@ -299,6 +299,13 @@ fn signal_timers() {
         libc::alarm(1);
         log(format!("{} {signal}", libc::sigwait(&raw const all, &raw mut signal)));
         log(signal == libc::SIGALRM);
+        // A period that never ends.
+        let vast = itimerval {
+            it_interval: libc::timeval { tv_sec: i64::MAX, tv_usec: 0 },
+            it_value: micros(10_000),
+        };
+        log(setitimer(libc::ITIMER_REAL, &raw const vast, ptr::null_mut()));
+        log(libc::sigwait(&raw const all, &raw mut signal));
         event.sigev_notify = libc::SIGEV_THREAD;
         let refused = libc::timer_create(libc::CLOCK_REALTIME, &raw mut event, &raw mut timer);
         log(outcome(refused.into()));

@@ -229,9 +229,11 @@ pub(crate) struct Descriptors {
     awaited: BTreeMap<u64, Vec<pollfd>>,
     timers: Vec<Timer>,
     /// The ports to which sockets for datagrams are connected.
-    peers: BTreeMap<c_int, u16>,
+    peers: BTreeMap<c_int, (Family, u16)>,
     /// Datagrams for which the kernel has no room yet, oldest first.
     unsent: VecDeque<Datagram>,
+    /// The options of protocols that the program has set, by descriptor.
+    options: BTreeMap<c_int, BTreeMap<(c_int, c_int), c_int>>,
     /// Sockets that the program has closed, and that have some.
     closed: Vec<c_int>,
 }
@@ -296,12 +298,12 @@ impl Descriptors {
     }
 
     /// A socket for datagrams is connected to this port.
-    pub(crate) fn set_peer(&mut self, descriptor: c_int, port: u16) {
+    pub(crate) fn set_peer(&mut self, descriptor: c_int, port: (Family, u16)) {
         self.peers.insert(descriptor, port);
     }
 
     /// The port to which a socket for datagrams is connected.
-    pub(crate) fn peer(&self, descriptor: c_int) -> Option<u16> {
+    pub(crate) fn peer(&self, descriptor: c_int) -> Option<(Family, u16)> {
         self.peers.get(&descriptor).copied()
     }
 
@@ -389,12 +391,23 @@ impl Descriptors {
         }
     }
 
+    /// The program sets an option of a socket, which has no effect.
+    pub(crate) fn set_option(&mut self, socket: c_int, option: (c_int, c_int), value: c_int) {
+        self.options.entry(socket).or_default().insert(option, value);
+    }
+
+    /// An option that the program has set; zero unless it has.
+    pub(crate) fn option(&self, socket: c_int, option: (c_int, c_int)) -> c_int {
+        self.options.get(&socket).and_then(|of| of.get(&option)).copied().unwrap_or(0)
+    }
+
     /// A descriptor was closed.
     pub(crate) fn close(&mut self, descriptor: c_int) {
         self.keep_unsent(descriptor);
         touch(descriptor);
         [&OWN, &SOCKETS, &V6, &SHARED].into_iter().for_each(|bits| bits.set(descriptor, false));
         self.peers.remove(&descriptor);
+        self.options.remove(&descriptor);
         self.timers.iter_mut().for_each(|timer| timer.descriptors.retain(|own| *own != descriptor));
         self.timers.retain(|timer| !timer.descriptors.is_empty());
     }

@@ -246,7 +246,7 @@ fn a_process_is_started_again_a_second_after_its_end() {
 fn processes_talk_over_sockets() {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/system/sockets.py");
     let of = |role| format!("  - {{ name: {role}, command: python3 {script} {role} }}\n");
-    let roles = ["client", "server", "datagrams", "echo"].map(of).concat();
+    let roles = ["client", "server", "datagrams", "echo", "versions"].map(of).concat();
     let (_folder, path) = system(&format!("for: 2 s\nprocesses:\n{roles}"));
     let (code, out, error) = run(&["verify", "--runs", "5", &path]);
     assert_eq!(code, 0, "{error}");
@@ -262,6 +262,10 @@ fn processes_talk_over_sockets() {
         "server] closed",
         "echo] b'echo line\\n'",
         "datagrams] True",
+        "versions] True\n",
+        "versions] refused ('::1', 7001)\n",
+        "versions] refused ('127.0.0.1', 7002)\n",
+        "versions] 1 0\n",
     ] {
         assert!(first.contains(line), "{line}: {first}");
     }

@@ -76,6 +76,33 @@ def datagrams():
     print(all(out.recvfrom(9) == (b'%d' % n, ('::1', 6000, 0, 0)) for n in range(100)))
 
 
+def versions():
+    """A socket for IPv6 serves both versions, unless an option says otherwise."""
+    both = socket.create_server(('::', 7000), family=socket.AF_INET6, dualstack_ipv6=True)
+    six = socket.create_server(('::', 7001), family=socket.AF_INET6)
+    four = socket.create_server(('127.0.0.1', 7001))
+    mapped = socket.create_server(('::ffff:127.0.0.1', 7002), family=socket.AF_INET6,
+                                  dualstack_ipv6=True)
+    reached = []
+    for listener, address in [(both, ('127.0.0.1', 7000)), (both, ('::1', 7000)),
+                              (both, ('::ffff:127.0.0.1', 7000)), (six, ('::1', 7001)),
+                              (four, ('127.0.0.1', 7001)), (mapped, ('127.0.0.1', 7002))]:
+        with socket.create_connection(address) as connection:
+            connection.sendall(b'hi')
+            reached.append(listener.accept()[0].recv(2))
+    print(reached == [b'hi'] * 6)
+    six.close(), mapped.close()
+    for address in [('::1', 7001), ('127.0.0.1', 7002)]:
+        try:
+            socket.create_connection(address)
+        except ConnectionRefusedError:
+            print('refused', address)
+    for option in [(socket.IPPROTO_TCP, socket.TCP_NODELAY),
+                   (socket.SOL_SOCKET, socket.SO_REUSEPORT)]:
+        both.setsockopt(*option, 1)
+        print(both.getsockopt(*option), four.getsockopt(*option))
+
+
 def cycle():
     one, two = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)]
     own, other = (7000, 7001) if sys.argv[2] == 'first' else (7001, 7000)

@@ -18,6 +18,7 @@ use libc::{
     sockaddr_un, socklen_t, ssize_t,
 };
 use std::mem::{offset_of, zeroed};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// The first port that is given to a socket without one, as the kernel has it.
 const FIRST_PORT: u16 = 32_768;
@@ -38,10 +39,9 @@ impl Name {
         Self(unsafe { zeroed() }, size_of::<sockaddr_un>() as socklen_t)
     }
 
-    /// The name of a port in the run.
-    fn of(descriptor: c_int, family: Family, port: u16) -> Self {
+    /// The name of a port in the run, for these versions of the protocol.
+    fn of(descriptor: c_int, version: &str, port: u16) -> Self {
         let kind = if is_stream(descriptor) { "tcp" } else { "udp" };
-        let version = if family == Family::V6 { 6 } else { 4 };
         let text = format!("\0ringspin/{}/{kind}{version}/{port}", network());
         let mut name = Self::empty();
         name.0.sun_family = libc::AF_UNIX as _;
@@ -77,28 +77,63 @@ fn is_stream(descriptor: c_int) -> bool {
     option(descriptor, libc::SO_TYPE, libc::SOCK_STREAM) == Some(libc::SOCK_STREAM)
 }
 
+/// The version of the protocol in names of ports.
+fn version(family: Family) -> &'static str {
+    if family == Family::V6 { "6" } else { "4" }
+}
+
+/// The versions in the name of a port where streams of both arrive.
+const BOTH: &str = "46";
+
+/// A port on the loopback interface.
+struct Port {
+    /// Of the address: that of a socket for IPv6 may be one of IPv4.
+    family: Family,
+    /// Whether the address is that of all interfaces.
+    is_any: bool,
+    number: u16,
+}
+
+impl Port {
+    fn new(host: IpAddr, number: u16) -> Result<Self, String> {
+        let host = host.to_canonical();
+        let family = if host.is_ipv6() { Family::V6 } else { Family::V4 };
+        let is_any = host.is_unspecified();
+        match host.is_loopback() || is_any {
+            true => Ok(Self { family, is_any, number }),
+            false => Err(SocketAddr::new(host, number).to_string()),
+        }
+    }
+
+    /// The versions in its name, as the address of a socket that others connect to.
+    fn versions(&self, world: &World, descriptor: c_int) -> &'static str {
+        let option = (libc::IPPROTO_IPV6, libc::IPV6_V6ONLY);
+        let is_only = || world.with_descriptors(|all, _| all.option(descriptor, option)) != 0;
+        match self.family {
+            Family::V6 if self.is_any && is_stream(descriptor) && !is_only() => BOTH,
+            family => version(family),
+        }
+    }
+}
+
 /// The port of an address on the loopback interface, or of any interface; otherwise the address as
 /// text.
 ///
 /// # Safety
 /// It is the address of a socket, of so many bytes.
-unsafe fn port_of(address: *const sockaddr, size: socklen_t) -> Result<u16, String> {
+unsafe fn port_of(address: *const sockaddr, size: socklen_t) -> Result<Port, String> {
     // SAFETY: the caller's promise.
     unsafe {
         match c_int::from((*address).sa_family) {
             libc::AF_INET if size as usize >= size_of::<sockaddr_in>() => {
                 let address = address.cast::<sockaddr_in>().read_unaligned();
-                let host = std::net::Ipv4Addr::from(u32::from_be(address.sin_addr.s_addr));
-                let port = u16::from_be(address.sin_port);
-                let is_own = host.is_loopback() || host.is_unspecified();
-                is_own.then_some(port).ok_or_else(|| format!("{host}:{port}"))
+                let host = Ipv4Addr::from(u32::from_be(address.sin_addr.s_addr));
+                Port::new(host.into(), u16::from_be(address.sin_port))
             }
             libc::AF_INET6 if size as usize >= size_of::<sockaddr_in6>() => {
                 let address = address.cast::<sockaddr_in6>().read_unaligned();
-                let host = std::net::Ipv6Addr::from(address.sin6_addr.s6_addr);
-                let port = u16::from_be(address.sin6_port);
-                let is_own = host.is_loopback() || host.is_unspecified();
-                is_own.then_some(port).ok_or_else(|| format!("[{host}]:{port}"))
+                let host = Ipv6Addr::from(address.sin6_addr.s6_addr);
+                Port::new(host.into(), u16::from_be(address.sin6_port))
             }
             family => Err(format!("an address of family {family}")),
         }
@@ -169,11 +204,11 @@ pub(super) fn create(
 }
 
 /// Gives the socket this port; zero is any.
-fn bind_to(descriptor: c_int, family: Family, port: u16) -> c_int {
+fn bind_to(descriptor: c_int, version: &str, port: u16) -> c_int {
     let bind = original!(bind: fn(c_int, *const sockaddr, socklen_t) -> c_int);
     let ports = if port == 0 { FIRST_PORT..=u16::MAX } else { port..=port };
     for port in ports {
-        let name = Name::of(descriptor, family, port);
+        let name = Name::of(descriptor, version, port);
         let (address, size) = name.address();
         // SAFETY: an address of this size.
         let result = unsafe { bind(descriptor, address, size) };
@@ -243,20 +278,21 @@ unsafe fn receiver(
     family: Family,
     (to, size): (*const sockaddr, socklen_t),
 ) -> Result<Name, c_int> {
-    let port = if to.is_null() {
+    let (to_family, port) = if to.is_null() {
         let peer = world.with_descriptors(|all, _| all.peer(descriptor));
         peer.ok_or(libc::EDESTADDRREQ)?
     } else {
         // SAFETY: the caller's promise.
-        unsafe { port_of(to, size) }.map_err(|address| {
+        let port = unsafe { port_of(to, size) }.map_err(|address| {
             beyond(&address, libc::ENETUNREACH);
             libc::ENETUNREACH
-        })?
+        })?;
+        (port.family, port.number)
     };
     if own_port(descriptor) == 0 {
-        bind_to(descriptor, family, 0); // the receiver may answer
+        bind_to(descriptor, version(family), 0); // the receiver may answer
     }
-    Ok(Name::of(descriptor, family, port))
+    Ok(Name::of(descriptor, version(to_family), port))
 }
 
 /// Sends a datagram of a socket of the loopback interface; `None` if it is no such socket.
@@ -389,10 +425,10 @@ interpose! {
             // SAFETY: the caller passes an address of this size.
             return unsafe { unix_sockets::bind((world, me), descriptor, (address, size)) };
         }
-        if let Some(family) = family(descriptor) {
+        if family(descriptor).is_some() {
             // SAFETY: the caller passes an address of this size.
             return match unsafe { port_of(address, size) } {
-                Ok(port) => bind_to(descriptor, family, port),
+                Ok(port) => bind_to(descriptor, port.versions(world, descriptor), port.number),
                 Err(address) => beyond(&address, libc::EADDRNOTAVAIL),
             };
         }
@@ -401,7 +437,7 @@ interpose! {
     /// Lets others connect to a socket.
     fn listen(descriptor: c_int, count: c_int) -> c_int = before |_, _| {
         if let Some(family) = family(descriptor).filter(|_| own_port(descriptor) == 0) {
-            bind_to(descriptor, family, 0);
+            bind_to(descriptor, version(family), 0);
         }
     }
 
@@ -422,14 +458,21 @@ interpose! {
                 Err(address) => return beyond(&address, libc::ENETUNREACH),
             };
             if own_port(descriptor) == 0 {
-                bind_to(descriptor, family, 0);
+                bind_to(descriptor, version(family), 0);
             }
             if !is_stream(descriptor) {
-                world.with_descriptors(|all, _| all.set_peer(descriptor, port));
+                let peer = (port.family, port.number);
+                world.with_descriptors(|all, _| all.set_peer(descriptor, peer));
                 return 0;
             }
-            let name = Name::of(descriptor, family, port);
-            let result = connect_stream((world, me), descriptor, name.address());
+            let mut result = -1;
+            for version in [version(port.family), BOTH] {
+                let name = Name::of(descriptor, version, port.number);
+                result = connect_stream((world, me), descriptor, name.address());
+                if result == 0 || errno() != libc::ECONNREFUSED {
+                    break;
+                }
+            }
             descriptors::touch(descriptor);
             return result;
         }
@@ -491,7 +534,7 @@ interpose! {
             // SAFETY: a place for an address.
             let port = match unsafe { get(descriptor, place, length) } {
                 0 => Some(name.port()),
-                _ => world.with_descriptors(|all, _| all.peer(descriptor)),
+                _ => world.with_descriptors(|all, _| all.peer(descriptor)).map(|(_, port)| port),
             };
             let Some(port) = port else { return fail(libc::ENOTCONN) };
             // SAFETY: the caller's promise.
@@ -505,39 +548,45 @@ interpose! {
         }
     }
 
-    /// Sets an option. Those of protocols have no effect on the loopback interface.
+    /// Sets an option. Those of protocols have no effect on the loopback interface, but are kept.
     fn setsockopt(
         descriptor: c_int,
         level: c_int,
         name: c_int,
         value: *const c_void,
         size: socklen_t,
-    ) -> c_int = before |_, _| {
+    ) -> c_int = before |world, _| {
         if family(descriptor).is_some()
             && (level != libc::SOL_SOCKET || name == libc::SO_REUSEPORT)
         {
+            if size as usize >= size_of::<c_int>() {
+                // SAFETY: the caller passes a value of this size.
+                let value = unsafe { value.cast::<c_int>().read_unaligned() };
+                world.with_descriptors(|all, _| all.set_option(descriptor, (level, name), value));
+            }
             return 0;
         }
     }
 
-    /// Tells an option. Those of protocols are zero.
+    /// Tells an option. Those of protocols are zero until the program sets them.
     fn getsockopt(
         descriptor: c_int,
         level: c_int,
         name: c_int,
         value: *mut c_void,
         size: *mut socklen_t,
-    ) -> c_int = before |_, _| {
+    ) -> c_int = before |world, _| {
         if let Some(family) = family(descriptor) {
+            const NONE: c_int = c_int::MIN; // the kernel tells it
             let told = match (level, name) {
                 (libc::SOL_SOCKET, libc::SO_DOMAIN) if family == Family::V6 => libc::AF_INET6,
                 (libc::SOL_SOCKET, libc::SO_DOMAIN) => libc::AF_INET,
                 (libc::SOL_SOCKET, libc::SO_PROTOCOL) if is_stream(descriptor) => libc::IPPROTO_TCP,
                 (libc::SOL_SOCKET, libc::SO_PROTOCOL) => libc::IPPROTO_UDP,
-                (libc::SOL_SOCKET, _) => -1,
-                _ => 0,
+                (libc::SOL_SOCKET, name) if name != libc::SO_REUSEPORT => NONE,
+                _ => world.with_descriptors(|all, _| all.option(descriptor, (level, name))),
             };
-            if told >= 0 {
+            if told != NONE {
                 // SAFETY: the caller passes a place of this size.
                 unsafe {
                     let count = size_of::<c_int>().min(*size as usize);

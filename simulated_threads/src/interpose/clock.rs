@@ -59,7 +59,7 @@ pub(super) fn read_cycles(world: &World, me: Slot) -> u64 {
     monotonic_of(world.step())
 }
 
-fn to_timeval(nanos: Nanos) -> timeval {
+pub(super) fn to_timeval(nanos: Nanos) -> timeval {
     let micros = (nanos % SECOND / 1000) as libc::suseconds_t;
     timeval { tv_sec: (nanos / SECOND) as time_t, tv_usec: micros }
 }

@@ -1,6 +1,6 @@
 //! Timers that send signals, and waits for any signal.
 
-use super::clock::{after, to_world};
+use super::clock::{after, to_timeval, to_world};
 use super::{SECOND, fail, interpose, nanos, signals, to_timespec};
 use crate::signal_timers::{Signal, SignalTimer};
 use crate::wait::{NEVER, Nanos};
@@ -13,11 +13,6 @@ fn of_timeval(time: timeval) -> timespec {
     let micros = time.tv_usec;
     // Too many microseconds are too many nanoseconds.
     timespec { tv_sec: time.tv_sec, tv_nsec: micros.checked_mul(1000).unwrap_or(-1) }
-}
-
-fn to_timeval(nanos: Nanos) -> timeval {
-    let time = to_timespec(nanos.next_multiple_of(1000));
-    timeval { tv_sec: time.tv_sec, tv_usec: time.tv_nsec / 1000 }
 }
 
 /// The number of a timer as the program has it.
@@ -64,12 +59,13 @@ unsafe fn show(place: *mut itimerspec, [left, period]: [Nanos; 2]) {
     }
 }
 
-/// Writes like [`show`], in microseconds.
+/// Writes like [`show`], in microseconds; rounded up, because none left is a timer that is stopped.
 ///
 /// # Safety
-/// As there.
+/// `place` is one for the two, or null.
 unsafe fn show_interval(place: *mut itimerval, [left, period]: [Nanos; 2]) {
-    let shown = itimerval { it_interval: to_timeval(period), it_value: to_timeval(left) };
+    let [left, period] = [left, period].map(|time| to_timeval(time.saturating_add(999)));
+    let shown = itimerval { it_interval: period, it_value: left };
     if !place.is_null() {
         // SAFETY: the caller's promise.
         unsafe { place.write(shown) };

@@ -306,6 +306,7 @@ fn signal_timers() {
         };
         log(setitimer(libc::ITIMER_REAL, &raw const vast, ptr::null_mut()));
         log(libc::sigwait(&raw const all, &raw mut signal));
+        log(getitimer(libc::ITIMER_REAL, &raw mut now));
         event.sigev_notify = libc::SIGEV_THREAD;
         let refused = libc::timer_create(libc::CLOCK_REALTIME, &raw mut event, &raw mut timer);
         log(outcome(refused.into()));

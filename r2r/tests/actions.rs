@@ -20,6 +20,7 @@ use r2r::{
     QosProfile,
 };
 use ringspin_messages::RosAction;
+use std::pin::pin;
 use std::time::Duration;
 
 type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -182,7 +183,10 @@ fn an_untyped_client_meets_a_typed_server() -> Result {
         let feedback: Vec<_> = feedback.map(|feedback| feedback.unwrap()).collect().await;
         assert_eq!(feedback, [serde_json::json!({ "sequence": [0, 1] })]);
     };
-    block_on(join(serve, call));
+    let mut both = pin!(join(serve, call));
+    while both.as_mut().now_or_never().is_none() {
+        node.spin_once(STEP);
+    }
     Ok(())
 }
 

@@ -103,14 +103,16 @@ fn entry(entries: &[AtomicU64], position: u64) -> &AtomicU64 {
 
 impl<T> Drop for Queue<T> {
     fn drop(&mut self) {
-        let left = self.entries.iter().filter_map(|entry| {
+        // As a `Vec`, so that all are dropped even if one of them panics.
+        let mut left = Vec::new();
+        for entry in self.entries.iter() {
             // "keep_last.drop": the last of the queue's `Arc`s already acquired all others' past.
             let word = Word::from_bits(entry.load(order!(Relaxed, "keep_last.drop")));
-            // SAFETY: the entry owned this index, and nothing else can reach the queue anymore.
-            (!word.is_empty()).then(|| unsafe { self.pool.adopt(word.value()) })
-        });
-        // As a `Vec`, so that all are dropped even if one of them panics.
-        drop(left.collect::<Vec<_>>());
+            if !word.is_empty() {
+                // SAFETY: the entry owned this index, and nothing else can reach the queue anymore.
+                left.push(unsafe { self.pool.adopt(word.value()) });
+            }
+        }
     }
 }
 

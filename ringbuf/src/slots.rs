@@ -262,8 +262,9 @@ impl<T> Slots<T> {
     /// How many segments exist; the answer may be out of date.
     fn segments(&self) -> usize {
         // "pool.glance": only a hint; the holder of an index has acquired its segment.
-        let first = self.segments.iter().map(|first| first.load(order!(Relaxed, "pool.glance")));
-        first.take_while(|first| !first.is_null()).count()
+        let is_none =
+            |first: &AtomicPtr<Slot<T>>| first.load(order!(Relaxed, "pool.glance")).is_null();
+        self.segments.iter().position(is_none).unwrap_or(self.segments.len())
     }
 
     /// A free slot, which belongs to the caller alone; grows the pool by its handle if there is
@@ -397,14 +398,16 @@ impl<T> Slots<T> {
     unsafe fn destroy(slots: NonNull<Self>) {
         // SAFETY: by the contract no other thread can reach the slots; they came from a leaked box.
         let slots = unsafe { Box::from_raw(slots.as_ptr()) };
-        let segments = slots.segments.iter().enumerate().filter_map(|(segment, first)| {
+        // Messages that are kept are dropped with it: as a `Vec`, so that all are, even if one
+        // panics.
+        let mut segments = Vec::new();
+        for (segment, first) in slots.segments.iter().enumerate() {
             let first = first.load(order!(Relaxed, "pool.locate"));
-            // SAFETY: all slots are free.
-            (!first.is_null())
-                .then(|| unsafe { Slot::take_segment(first, FIRST_SEGMENT << segment) })
-        });
-        // Messages that are kept are dropped here: as a `Vec`, so that all are, even if one panics.
-        drop(segments.collect::<Vec<_>>());
+            if !first.is_null() {
+                // SAFETY: all slots are free.
+                segments.push(unsafe { Slot::take_segment(first, FIRST_SEGMENT << segment) });
+            }
+        }
     }
 }
 

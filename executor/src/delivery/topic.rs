@@ -112,11 +112,14 @@ struct Ports<M> {
 }
 
 impl<M> Ports<M> {
-    fn new(ports: impl IntoIterator<Item = Port<M>>, closed: Option<Refusal>) -> Self {
+    fn new(mut ports: Vec<Port<M>>, closed: Option<Refusal>) -> Self {
         const { assert!(size_of::<Self>() == 128, "it lies on two cache lines") };
-        let mut others: Vec<_> = ports.into_iter().collect();
-        let last = others.pop();
-        Self { last, others: others.into(), closed }
+        let last = ports.pop();
+        Self { last, others: ports.into(), closed }
+    }
+
+    fn to_vec(&self) -> Vec<Port<M>> {
+        self.iter().cloned().collect()
     }
 
     #[inline]
@@ -266,7 +269,7 @@ impl<M: Send + Sync + 'static> Topic<M> {
             name,
             pool: Pool::new(),
             subscriptions: Mutex::new(Vec::new()),
-            ports: Published::new(Ports::new([], Some(Refusal::NotFrozen)), domain),
+            ports: Published::new(Ports::new(Vec::new(), Some(Refusal::NotFrozen)), domain),
             caches: Mutex::default(),
             changed,
             refused: Counter::default(),
@@ -525,7 +528,9 @@ impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
         if added.is_empty() && ports.closed.is_none() {
             return;
         }
-        let ports = Ports::new(ports.iter().cloned().chain(added), None);
+        let mut ports = ports.to_vec();
+        ports.extend(added);
+        let ports = Ports::new(ports, None);
         // No transient-local publisher publishes in between, so that none of its messages comes
         // twice or not at all.
         let caches = match joining.is_empty() {
@@ -544,8 +549,9 @@ impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
         lock(&self.subscriptions).retain(|subscription| subscription.callback != callback);
         lock(&self.planned).remove(callback);
         let ports = self.ports.load();
-        let others = ports.iter().filter(|port| port.subscription.callback != callback);
-        self.ports.replace(Ports::new(others.cloned(), ports.closed));
+        let mut others = ports.to_vec();
+        others.retain(|port| port.subscription.callback != callback);
+        self.ports.replace(Ports::new(others, ports.closed));
     }
 
     fn is_intercepted(&self) -> bool {
@@ -578,7 +584,7 @@ impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
     fn close(&self) {
         // The ports stay: what still waits in their queues is dropped with the topic.
         let ports = self.ports.load();
-        self.ports.replace(Ports::new(ports.iter().cloned(), Some(Refusal::Gone)));
+        self.ports.replace(Ports::new(ports.to_vec(), Some(Refusal::Gone)));
     }
 
     fn add_to(&self, lines: &mut CacheLines) {
@@ -586,9 +592,7 @@ impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
         lines.add(&self.ports);
         lines.add(&*ports);
         lines.add(&self.pool);
-        let sequences = lock(&self.sequences);
-        let sequences = sequences.iter().filter_map(Weak::upgrade);
-        sequences.for_each(|sequence| lines.add(&*sequence));
+        Sequence::add_to(&self.sequences, lines);
         self.pool.add_to(lines);
         for port in ports.iter() {
             lines.add(port);

@@ -11,9 +11,9 @@ use crate::base::escape::BoxError;
 use crate::base::event::{EventId, SourceId};
 use crate::base::lock::lock;
 use crate::delivery::message::{Envelope, Expiry};
-use ringspin_ringbuf::{Counter, pool};
+use ringspin_ringbuf::{CacheLines, Counter, pool};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, Weak};
 
 /// The largest message, in bytes, that goes by value. In a debug build a message is copied about
 /// ten times on its way, and a thread has 2 MiB of stack by default.
@@ -48,6 +48,22 @@ pub(super) struct Sequence {
     next: Counter,
     /// Ends the publisher, unless it ends with its node.
     _departure: Option<Departure>,
+}
+
+impl Sequence {
+    /// A sequence that is in `all` as long as it lives.
+    fn new(all: &Mutex<Vec<Weak<Self>>>, _departure: Option<Departure>) -> Arc<Self> {
+        let new = Arc::new(Self { next: Counter::default(), _departure });
+        let mut all = lock(all);
+        all.retain(|other| other.strong_count() > 0);
+        all.push(Arc::downgrade(&new));
+        new
+    }
+
+    pub(super) fn add_to(all: &Mutex<Vec<Weak<Self>>>, lines: &mut CacheLines) {
+        let all = lock(all);
+        all.iter().filter_map(Weak::upgrade).for_each(|sequence| lines.add(&*sequence));
+    }
 }
 
 /// Publishes messages of type `M` on a topic; from any thread, and cheap to clone.
@@ -88,11 +104,7 @@ impl<M: Send + Sync + 'static> Publisher<M> {
         policy: Option<Arc<PublisherPolicy<M>>>,
         _departure: Option<Departure>,
     ) -> Self {
-        let sequence = Arc::new(Sequence { next: Counter::default(), _departure });
-        let mut sequences = lock(&topic.sequences);
-        sequences.retain(|other| other.strong_count() > 0);
-        sequences.push(Arc::downgrade(&sequence));
-        drop(sequences);
+        let sequence = Sequence::new(&topic.sequences, _departure);
         Self { topic, source, sequence, policy }
     }
 

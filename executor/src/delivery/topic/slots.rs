@@ -14,6 +14,7 @@ use crate::base::directory::Directory;
 use crate::base::error::written_error;
 use crate::base::event::CallbackId;
 use crate::base::qos::QoS;
+use crate::base::time::NodeClock;
 use crate::delivery::control::CallbackCounters;
 use crate::delivery::message::Holder;
 use crate::delivery::sim_network::SimNetwork;
@@ -62,13 +63,7 @@ impl<M: Send + Sync + 'static> Topic<M> {
         let Connections { directory, sim_network, clock, .. } = connections;
         let mut planned = lock(&self.planned);
         self.pool.reserve(planned.slots());
-        let holders = planned.holders.len();
-        let started = std::mem::replace(&mut planned.started, holders);
-        for times in
-            planned.holders[started..].iter().filter_map(|(holder, _)| holder.times.as_ref())
-        {
-            times.start(clock.clone(), self.pool.capacity() + IN_FLIGHT_MAX);
-        }
+        planned.start(clock, self.pool.capacity() + IN_FLIGHT_MAX);
         self.plan.get_or_init(|| {
             let (directory, sim_network) = (directory.clone(), sim_network.cloned());
             SlotPlan { directory, sim_network }
@@ -98,22 +93,8 @@ impl<M: Send + Sync + 'static> Topic<M> {
                 return Ok(());
             }
         }
-        Err(Box::new(self.out_of_slots(&lock(&self.planned), capacity)))
-    }
-
-    fn out_of_slots(&self, planned: &SlotDemand, slots: usize) -> OutOfSlots {
-        let directory = self.plan.get().map(|plan| &plan.directory);
-        let holders = planned.holders.iter().map(|(holder, _)| holder);
-        let holding = holders.filter(|holder| holder.messages() > 0);
-        let held = holding.map(|holder| {
-            let name = directory.and_then(|directory| directory.get(holder.callback));
-            let name = name.map(|name| (name.of.full_name(), name.callback.clone()));
-            let (node, callback) = name.unwrap_or_default();
-            HeldMessages { node, callback, messages: holder.messages(), max: holder.messages_max }
-        });
-        let mut held: Vec<_> = held.collect();
-        held.sort_by_key(|held| std::cmp::Reverse(held.messages));
-        OutOfSlots { topic: self.name.to_string(), slots, held }
+        let held = lock(&self.planned).held_messages(self.plan.get());
+        Err(Box::new(OutOfSlots { topic: self.name.to_string(), slots: capacity, held }))
     }
 }
 
@@ -147,6 +128,16 @@ impl SlotDemand {
         self.started -= usize::from(place < self.started);
     }
 
+    /// Starts the times of holders that were added since the last start.
+    fn start(&mut self, clock: &NodeClock, messages_max: usize) {
+        let started = std::mem::replace(&mut self.started, self.holders.len());
+        for (holder, _) in &self.holders[started..] {
+            if let Some(times) = &holder.times {
+                times.start(clock.clone(), messages_max);
+            }
+        }
+    }
+
     pub(super) fn subscriptions(&self) -> usize {
         self.holders.len()
     }
@@ -169,6 +160,21 @@ impl SlotDemand {
 
     fn held(&self) -> usize {
         self.holders.iter().map(|(holder, _)| holder.messages()).sum()
+    }
+
+    /// The subscriptions that hold messages, those with the most first.
+    fn held_messages(&self, plan: Option<&SlotPlan>) -> Vec<HeldMessages> {
+        let holders = self.holders.iter().map(|(holder, _)| holder);
+        let holding = holders.filter(|holder| holder.messages() > 0);
+        let held = holding.map(|holder| {
+            let name = plan.and_then(|plan| plan.directory.get(holder.callback));
+            let name = name.map(|name| (name.of.full_name(), name.callback.clone()));
+            let (node, callback) = name.unwrap_or_default();
+            HeldMessages { node, callback, messages: holder.messages(), max: holder.messages_max }
+        });
+        let mut held: Vec<_> = held.collect();
+        held.sort_by_key(|held| std::cmp::Reverse(held.messages));
+        held
     }
 
     fn held_max(&self) -> usize {

@@ -50,6 +50,11 @@ impl GraphBuilder {
         Error::new(ErrorKind::Middleware, text)
     }
 
+    /// The name of node `node_index`; empty if it is gone.
+    fn node_name(&self, node_index: usize) -> &str {
+        self.loops().find(|of| of.node_index == node_index).map_or("", |of| &of.node)
+    }
+
     /// Calls `create` with the counterpart of node `node_index`, if there is one.
     fn remote<T>(
         &self,
@@ -61,8 +66,7 @@ impl GraphBuilder {
             return Ok(None);
         };
         let created = create(&**node).map_err(|error| {
-            let owner = self.loops().find(|of| of.node_index == node_index);
-            let owner = owner.map_or("", |of| &of.node);
+            let owner = self.node_name(node_index);
             self.refused(&format!("{what} of node {owner}"), &error).in_node(owner)
         })?;
         if created.is_none() {
@@ -123,10 +127,8 @@ impl GraphBuilder {
         qos: QoS,
     ) -> Result<Option<Remote<M>>> {
         if self.receives() {
-            let owner = self.loops().find(|of| of.node_index == node_index);
-            let node = owner.map_or("", |of| &of.node);
             let what = format!("subscription {topic} beyond the process");
-            check_size::<M>(node, &what, BY_VALUE_MAX)?;
+            check_size::<M>(self.node_name(node_index), &what, BY_VALUE_MAX)?;
         }
         let what = format!("subscription {topic}");
         let remote = self.receive_remotely(node_index, &what, |node, notifier| {

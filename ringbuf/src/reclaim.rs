@@ -50,14 +50,13 @@ use crossbeam_utils::CachePadded;
 use std::collections::VecDeque;
 use std::fmt;
 use std::iter::successors;
-use std::marker::PhantomData;
 use std::ops::Deref;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr::{self, NonNull};
-use std::sync::Arc;
 
-#[cfg(not(ringbuf_loom))]
-pub use thread::{Change, Pin, Reading};
+#[cfg(ringbuf_loom)]
+pub(crate) use reading::Replaced;
+pub use reading::{Change, Guard, Pin, Published, Reading};
 
 /// The slot's number of a thread that reads nothing: later than every version.
 const OFFLINE: u64 = u64::MAX;
@@ -367,159 +366,7 @@ impl<D: Deref<Target = Domain>> Drop for Slot<D> {
     }
 }
 
-/// A value that any thread reads without a lock, and that any thread replaces meanwhile.
-///
-/// ```
-/// use ringspin_ringbuf::reclaim::Published;
-/// let name = Published::new("before".to_owned(), &Default::default());
-/// let before = name.load();
-/// name.replace("after".to_owned());
-/// assert_eq!((&**before, &**name.load()), ("before", "after"));
-/// ```
-pub struct Published<T> {
-    value: AtomicPtr<T>,
-    domain: Arc<Domain>,
-    owned: PhantomData<T>,
-}
-
-impl<T> Published<T> {
-    /// Publishes a first value, for the threads that read in `domain`.
-    pub fn new(value: T, domain: &Arc<Domain>) -> Self {
-        let value = AtomicPtr::new(Box::into_raw(Box::new(value)));
-        Self { value, domain: domain.clone(), owned: PhantomData }
-    }
-
-    /// The domain in which threads read it.
-    #[inline]
-    pub fn domain(&self) -> &Arc<Domain> {
-        &self.domain
-    }
-
-    /// The present value.
-    ///
-    /// # Safety
-    /// As long as the reference is used, the calling thread is online in the domain in which the
-    /// results of [`exchange`](Self::exchange) are retired, and does not pass a quiescent point.
-    /// For those of [`replace`](Self::replace), this is the [domain](Self::domain) of the value.
-    #[inline]
-    pub(crate) unsafe fn read(&self) -> &T {
-        // "published.get": pairs with "published.replace".
-        let value = self.value.load(order!(Acquire, "published.get"));
-        // SAFETY: it came from a box. The thread was online before it loaded the pointer, so the
-        // value is dropped after this thread is offline, or has passed a quiescent point.
-        unsafe { &*value }
-    }
-
-    /// Publishes `value`, and returns the one before.
-    ///
-    /// # Safety
-    /// The result is dropped only when no thread can hold a reference to it any more.
-    pub(crate) unsafe fn exchange(&self, value: T) -> Replaced<T> {
-        let new = Box::into_raw(Box::new(value));
-        // "published.replace": pairs with "published.get", and with itself: the value that is
-        // replaced may be another thread's.
-        let old = self.value.swap(new, order!(AcqRel, "published.replace"));
-        Replaced { value: NonNull::new(old).expect("the pointer of a box"), owned: PhantomData }
-    }
-}
-
-/// A value as it was [loaded](Published::load), which is kept until this is dropped.
-#[cfg(not(ringbuf_loom))]
-#[derive(Debug)]
-pub struct Guard<'a, T> {
-    value: &'a T,
-    _pin: Pin<'a>,
-}
-
-#[cfg(not(ringbuf_loom))]
-impl<T> Deref for Guard<'_, T> {
-    type Target = T;
-
-    #[inline]
-    fn deref(&self) -> &T {
-        self.value
-    }
-}
-
-#[cfg(not(ringbuf_loom))]
-impl<T: Send + Sync + 'static> Published<T> {
-    /// The present value, and a [`Pin`] that keeps it.
-    #[inline]
-    #[must_use]
-    pub fn load(&self) -> Guard<'_, T> {
-        let pin = self.domain.pin();
-        // SAFETY: the pin keeps the thread online in the domain in which `replace` retires, and the
-        // thread does not pass a quiescent point.
-        Guard { value: unsafe { self.read() }, _pin: pin }
-    }
-
-    /// Starts to fetch the first two lines of the present value.
-    #[inline]
-    pub fn fetch(&self) {
-        // "published.fetch": nothing is read through the pointer.
-        let value = self.value.load(order!(Relaxed, "published.fetch"));
-        crate::prefetch::fetch(value.addr());
-        if size_of::<T>() > 64 {
-            crate::prefetch::fetch(value.addr() + 64);
-        }
-    }
-
-    /// Publishes `value`. The one before is [retired](Domain::retire): it is dropped after the last
-    /// read, by the thread that [collects](Domain::collect) it.
-    pub fn replace(&self, value: T) {
-        // SAFETY: garbage runs when no thread holds a reference from before its retirement.
-        let replaced = unsafe { self.exchange(value) };
-        self.domain.retire(move || drop(replaced));
-    }
-}
-
-// SAFETY: as a box of the value, which only `drop` gets by value or mutably.
-unsafe impl<T: Send> Send for Published<T> {}
-// SAFETY: gives out shared references to the value, and moves values in and out.
-unsafe impl<T: Send + Sync> Sync for Published<T> {}
-
-impl<T> Drop for Published<T> {
-    fn drop(&mut self) {
-        let value = self.value.load(order!(Relaxed, "published.drop"));
-        // SAFETY: it came from a box; a reference would borrow `self`.
-        drop(unsafe { Box::from_raw(value) });
-    }
-}
-
-impl<T> fmt::Debug for Published<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Published").finish_non_exhaustive()
-    }
-}
-
-/// A value that is published no more, and that may still be read. No box, because a box must not
-/// move while others refer to its content.
-pub(crate) struct Replaced<T> {
-    value: NonNull<T>,
-    owned: PhantomData<T>,
-}
-
-// SAFETY: as a box of the value. Other threads may refer to it still, hence `Sync`.
-unsafe impl<T: Send + Sync> Send for Replaced<T> {}
-
-impl<T> Replaced<T> {
-    /// The value.
-    #[cfg(ringbuf_loom)]
-    pub(crate) fn value(&self) -> &T {
-        // SAFETY: it is dropped with `self`.
-        unsafe { self.value.as_ref() }
-    }
-}
-
-impl<T> Drop for Replaced<T> {
-    fn drop(&mut self) {
-        // SAFETY: it came from a box, and by the promise of `exchange` no reference is left.
-        drop(unsafe { Box::from_raw(self.value.as_ptr()) });
-    }
-}
-
-#[cfg(not(ringbuf_loom))]
-mod thread;
+mod reading;
 
 #[cfg(all(test, not(ringbuf_loom)))]
 mod tests;

@@ -50,7 +50,7 @@ impl GraphBuilder {
         Error::new(ErrorKind::Middleware, text)
     }
 
-    /// The name of node `node_index`; empty if it is gone.
+    /// The name of node `node_index`, for an error; empty where the node was removed.
     fn node_name(&self, node_index: usize) -> &str {
         self.loops().find(|of| of.node_index == node_index).map_or("", |of| &of.node)
     }

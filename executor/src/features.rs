@@ -12,6 +12,7 @@ pub(crate) mod input_entity;
 pub(crate) mod internal_topic;
 pub mod lifecycle;
 pub(crate) mod middleware;
+mod node;
 pub mod parameter;
 pub(crate) mod qos_events;
 pub(crate) mod random;

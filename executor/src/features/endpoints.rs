@@ -21,9 +21,7 @@ use crate::delivery::message::Message;
 use crate::delivery::remote::{Remote, RemoteNotifier};
 use crate::delivery::topic::{Publisher, PublisherPolicy, Topic};
 use crate::features::qos_events::watch::Watched;
-use crate::features::qos_events::{
-    PublisherCallbacks, PublisherEvents, SubscriptionCallbacks, SubscriptionEvents,
-};
+use crate::features::qos_events::{PublisherCallbacks, SubscriptionCallbacks, SubscriptionEvents};
 use crate::running::event_loop::{CallbackResult, EntityPort, SubscriptionEntity};
 use crate::running::graph::{
     Builder, CallbackSpec, EventSource, GraphBuilder, PublisherEnd, Receives, check_depth,
@@ -84,120 +82,32 @@ pub(crate) struct Declared<'a, M> {
     pub(crate) remote: Option<Remote<M>>,
 }
 
-impl<S: Send + 'static> Node<S> {
-    /// Creates a publisher of messages of type `M`.
-    ///
-    /// If it is transient-local, it keeps its newest messages, as many as the depth of `qos`. It
-    /// may publish while the graph is being built: at the start, subscriptions that request
-    /// transient-local durability get the kept messages before any later one. The kept messages of
-    /// several publishers are delivered in order of their creation.
-    ///
-    /// # Errors
-    /// Fails for an invalid name, another message type on the topic, a subscription that requests
-    /// more than `qos` offers, a transient-local publisher with a depth out of range, or an
-    /// executor that has ended.
-    pub fn create_publisher<M: Send + Sync + 'static>(
-        &self,
-        topic: &str,
-        qos: QoS,
-    ) -> Result<Publisher<M>> {
-        self.create_publisher_with_events(topic, qos, PublisherEvents::new())
-    }
-
-    /// Creates a publisher like [`create_publisher`](Self::create_publisher), with callbacks for
-    /// its events, which run in this callback group.
-    ///
-    /// # Errors
-    /// Fails for an invalid name, another message type on the topic, a subscription that requests
-    /// more than `qos` offers, a transient-local publisher with a depth out of range, or an
-    /// executor that has ended. An event that the middleware refuses to report is an error, too.
-    ///
-    /// ```
-    /// # use ringspin_executor::{Graph, PublisherEvents, QoS};
-    /// # use std::time::Duration;
-    /// # let graph = Graph::new();
-    /// # let node = graph.create_node("lidar", ())?;
-    /// let qos = QoS::sensor_data().deadline(Duration::from_millis(100));
-    /// let events = PublisherEvents::new()
-    ///     .on_deadline_missed(|_, missed, cx| println!("{}: {missed:?}", cx.node()));
-    /// let out = node.create_publisher_with_events::<Vec<f32>>("scan", qos, events)?;
-    /// # let _ = out;
-    /// # Ok::<(), ringspin_executor::Error>(())
-    /// ```
-    pub fn create_publisher_with_events<M: Send + Sync + 'static>(
-        &self,
-        topic: &str,
-        qos: QoS,
-        events: PublisherEvents<S>,
-    ) -> Result<Publisher<M>> {
-        self.handle.add_publisher(topic, qos, events.callbacks)
-    }
-
-    /// Calls `callback` for each message of type `M` on `topic`.
-    ///
-    /// # Errors
-    /// Fails for an invalid name, another message type on the topic, a publisher that offers less
-    /// than `qos` requests, a depth out of range, or an executor that has ended.
-    pub fn create_subscription<M, F, R>(
-        &self,
-        topic: &str,
-        qos: QoS,
-        callback: F,
-    ) -> Result<Subscription>
-    where
-        M: Send + Sync + 'static,
-        F: FnMut(&mut S, &Message<M>, &mut Context<'_>) -> R + Send + 'static,
-        R: CallbackResult + 'static,
-    {
-        self.create_subscription_with_events(topic, qos, SubscriptionEvents::new(), callback)
-    }
-
-    /// Creates a subscription like [`create_subscription`](Self::create_subscription), with
-    /// callbacks for its events, which run in this callback group.
-    ///
-    /// # Errors
-    /// Fails for an invalid name, another message type on the topic, a publisher that offers less
-    /// than `qos` requests, a depth out of range, or an executor that has ended. An event that the
-    /// middleware refuses to report is an error, too.
-    ///
-    /// ```
-    /// # use ringspin_executor::{Graph, Message, QoS, SubscriptionEvents};
-    /// # use std::time::Duration;
-    /// # let graph = Graph::new();
-    /// # let node = graph.create_node("planner", 0u64)?;
-    /// let qos = QoS::sensor_data().deadline(Duration::from_millis(100));
-    /// let events = SubscriptionEvents::new()
-    ///     .on_deadline_missed(|gaps: &mut u64, missed, _| *gaps = missed.total_count)
-    ///     .on_liveliness_changed(|_, changed, cx| println!("{}: {changed:?}", cx.now()));
-    /// node.create_subscription_with_events("scan", qos, events, |_, scan: &Message<Vec<f32>>, _| {
-    ///     println!("{} points", scan.len());
-    /// })?;
-    /// # Ok::<(), ringspin_executor::Error>(())
-    /// ```
-    pub fn create_subscription_with_events<M, F, R>(
-        &self,
+impl Subscription {
+    pub(crate) fn create<S, M, F, R>(
+        node: &Node<S>,
         topic: &str,
         qos: QoS,
         events: SubscriptionEvents<S>,
         callback: F,
     ) -> Result<Subscription>
     where
+        S: Send + 'static,
         M: Send + Sync + 'static,
         F: FnMut(&mut S, &Message<M>, &mut Context<'_>) -> R + Send + 'static,
         R: CallbackResult + 'static,
     {
-        let declared = self.handle.declare_subscription::<M>("subscription", topic, qos)?;
+        let declared = node.handle.declare_subscription::<M>("subscription", topic, qos)?;
         let Declared { mut builder, topic, callback: id, counters, remote } = declared;
         let remote_notifier = remote.as_ref().map(|remote| remote.remote_notifier.clone());
         let reporter = remote.as_ref().and_then(|remote| remote.events.clone());
         let receiver = topic.subscribe((id, qos), 0, counters.clone(), remote, None);
         let entity = SubscriptionEntity::new(receiver, callback);
-        builder.add_entity::<S>(self.event_loop(), Box::new(entity));
+        builder.add_entity::<S>(node.event_loop(), Box::new(entity));
         let name = format!("subscription {}", topic.name);
         let watched = Watched { name, topic: &topic.name, qos, remote: reporter };
         let watches = (remote_notifier, counters, events.callbacks);
-        self.handle.finish_subscription(builder, id, &watched, watches)?;
-        let registration = self.handle.graph.registration(id);
+        node.handle.finish_subscription(builder, id, &watched, watches)?;
+        let registration = node.handle.graph.registration(id);
         let name = topic.name.clone();
         Ok(Subscription(Arc::new(Registered { name, callback: id, registration })))
     }
@@ -206,7 +116,7 @@ impl<S: Send + 'static> Node<S> {
 type Watches = (Option<RemoteNotifier>, Arc<CallbackCounters>, SubscriptionCallbacks);
 
 impl NodeHandle {
-    fn add_publisher<M: Send + Sync + 'static>(
+    pub(crate) fn add_publisher<M: Send + Sync + 'static>(
         &self,
         topic: &str,
         qos: QoS,
@@ -394,37 +304,14 @@ impl<M> fmt::Debug for Collector<M> {
     }
 }
 
-impl<S: Send + 'static> Node<S> {
-    /// Subscribes to `topic` and keeps all messages until the collector's holder takes them. The
-    /// number of kept messages is not bounded, as with [`QoS::held`] of `usize::MAX`: take them now
-    /// and then.
-    ///
-    /// # Errors
-    /// Fails for an invalid name, another message type on the topic, a publisher that offers less
-    /// than `qos` requests, a depth out of range, or an executor that has ended.
-    ///
-    /// ```
-    /// # use ringspin_executor::{Graph, QoS};
-    /// # let graph = Graph::new();
-    /// let probe = graph.create_node("probe", ())?;
-    /// let commands = probe.create_collector::<f64>("cmd", QoS::keep_last(100))?;
-    /// assert_eq!(commands.values(), []);
-    /// # Ok::<(), ringspin_executor::Error>(())
-    /// ```
-    pub fn create_collector<M: Send + Sync + 'static>(
-        &self,
-        topic: &str,
-        qos: QoS,
-    ) -> Result<Collector<M>> {
+impl<M: Send + Sync + 'static> Collector<M> {
+    pub(crate) fn create<S: Send + 'static>(node: &Node<S>, topic: &str, qos: QoS) -> Result<Self> {
         let collector = Collector(Arc::default());
         let collected = collector.0.clone();
-        self.create_subscription(
-            topic,
-            qos.held(usize::MAX),
-            move |_, message: &Message<M>, cx: &mut Context<'_>| {
-                lock(&collected).push_back((cx.now(), message.clone()));
-            },
-        )?;
+        let collect = move |_: &mut S, message: &Message<M>, cx: &mut Context<'_>| {
+            lock(&collected).push_back((cx.now(), message.clone()));
+        };
+        node.create_subscription(topic, qos.held(usize::MAX), collect)?;
         Ok(collector)
     }
 }

@@ -6,7 +6,6 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::name::{self, NameKind};
 use crate::base::parameter_value::ParameterValue;
 use crate::running::graph::{Graph, GraphBuilder};
-use crate::running::node::Node;
 use std::collections::BTreeSet;
 
 /// Limit of the overrides that are named in a separate warning each.
@@ -71,7 +70,7 @@ impl GraphBuilder {
     }
 
     /// All overrides of a node's parameters, from weak to strong, which count as used.
-    fn use_overrides(&mut self, node: &str) -> Vec<(String, ParameterValue)> {
+    pub(crate) fn use_overrides(&mut self, node: &str) -> Vec<(String, ParameterValue)> {
         let of = self.feature::<GraphArguments>();
         let GraphArguments { arguments, used_overrides } = of;
         let given = arguments.overrides.iter().enumerate();
@@ -124,31 +123,5 @@ impl GraphBuilder {
             }
             _ => Ok((names.namespace, names.name)),
         }
-    }
-}
-
-impl<S: Send + 'static> Node<S> {
-    /// The fully qualified name of `topic` in this node: expanded, then remapped by the graph's
-    /// [arguments](Graph::set_arguments), as `create_publisher` and `create_subscription` do.
-    ///
-    /// # Errors
-    /// Fails for a name that ROS 2 does not allow.
-    pub fn resolve_topic_name(&self, topic: &str) -> Result<String> {
-        self.handle.resolve(NameKind::Topic, topic)
-    }
-
-    /// Resolves the name of a service like [`resolve_topic_name`](Self::resolve_topic_name).
-    ///
-    /// # Errors
-    /// Fails for a name that ROS 2 does not allow.
-    pub fn resolve_service_name(&self, service: &str) -> Result<String> {
-        self.handle.resolve(NameKind::Service, service)
-    }
-
-    /// The overrides of this node's parameters by the graph's [arguments](Graph::set_arguments),
-    /// from weak to strong, for code that keeps the node's parameters itself: they count as
-    /// declared.
-    pub fn take_parameter_overrides(&self) -> Vec<(String, ParameterValue)> {
-        self.handle.graph.builder().use_overrides(self.full_name())
     }
 }

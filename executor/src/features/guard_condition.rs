@@ -93,46 +93,30 @@ where
     }
 }
 
-impl<S: Send + 'static> Node<S> {
-    /// Calls `callback` whenever the guard condition that this returns is triggered. The event's
-    /// sequence is the number of the newest trigger that the call answers.
-    ///
-    /// In deterministic mode a trigger from a callback is an event like any other. A trigger from
-    /// another thread has no repeatable time: do not use it in a run that is to be repeated.
-    ///
-    /// # Errors
-    /// Fails if the node or the executor has ended, or its worker is full.
-    ///
-    /// ```
-    /// # use ringspin_executor::Graph;
-    /// # let graph = Graph::new();
-    /// let node = graph.create_node("bumper", 0)?;
-    /// let pressed = node.create_guard_condition("pressed", |count, _| *count += 1)?;
-    /// std::thread::spawn(move || pressed.trigger());
-    /// # Ok::<(), ringspin_executor::Error>(())
-    /// ```
-    pub fn create_guard_condition<F, R>(&self, name: &str, callback: F) -> Result<GuardCondition>
+impl GuardCondition {
+    pub(crate) fn create<S, F, R>(node: &Node<S>, name: &str, callback: F) -> Result<GuardCondition>
     where
+        S: Send + 'static,
         F: FnMut(&mut S, &mut Context<'_>) -> R + Send + 'static,
         R: CallbackResult + 'static,
     {
         let name = format!("guard condition {name}");
-        let mut builder = self.builder(&name)?;
+        let mut builder = node.builder(&name)?;
         let shared = Arc::<Shared>::default();
         let counters = Arc::<CallbackCounters>::default();
         let spec = CallbackSpec::new(
-            builder.next_target(self.event_loop()),
+            builder.next_target(node.event_loop()),
             EventSource::Notifier(shared.notifier.clone()),
             counters.clone(),
         );
         let source = builder.next_source();
-        let id = builder.add_callback(self.event_loop(), name, spec);
-        shared.registration.get_or_init(|| self.handle.graph.registration(id));
+        let id = builder.add_callback(node.event_loop(), name, spec);
+        shared.registration.get_or_init(|| node.handle.graph.registration(id));
         let guard = GuardCondition(shared.clone());
         let result = PhantomData;
         let callback = Some(callback);
         let entity = GuardEntity { shared, source, answered: 0, counters, callback, result };
-        builder.add_entity::<S>(self.event_loop(), Box::new(entity));
+        builder.add_entity::<S>(node.event_loop(), Box::new(entity));
         Ok(guard)
     }
 }

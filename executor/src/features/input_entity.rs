@@ -74,60 +74,21 @@ impl<S> Entity<S> for InputEntity {
     }
 }
 
-impl<S: Send + 'static> Node<S> {
-    /// Adds an input of this node, which works in every mode. In deterministic mode it is one of
-    /// [`Graph::add_input`](crate::Graph::add_input). Live, this group's event loop calls it when
-    /// its items are due by the executor's clock. Time does not wait for the graph, so items may be
-    /// late, and keep-last subscriptions may lose some.
-    ///
-    /// # Errors
-    /// Fails for a name that another input has, or an executor that has ended.
-    ///
-    /// ```
-    /// use ringspin_executor::{BoxError, Delivery, ExternalInput, Graph, Publisher, QoS, Time};
-    /// use std::time::Duration;
-    ///
-    /// /// Three samples, a second apart.
-    /// struct Samples {
-    ///     next: Time,
-    ///     left: u32,
-    ///     out: Publisher<u32>,
-    /// }
-    ///
-    /// impl ExternalInput for Samples {
-    ///     fn start_live(&mut self, now: Time) {
-    ///         self.next = now;
-    ///     }
-    ///
-    ///     fn next_time(&mut self) -> Option<Time> {
-    ///         (self.left > 0).then_some(self.next)
-    ///     }
-    ///
-    ///     fn deliver(&mut self, _now: Time) -> Result<Delivery, BoxError> {
-    ///         (self.next, self.left) = (self.next + Duration::from_secs(1), self.left - 1);
-    ///         self.out.publish(self.left)?;
-    ///         Ok(Delivery::Done)
-    ///     }
-    /// }
-    ///
-    /// let graph = Graph::new();
-    /// let node = graph.create_node("sensor", ())?;
-    /// let out = node.create_publisher("samples", QoS::default())?;
-    /// node.create_input("samples", Samples { next: Time::ZERO, left: 3, out })?;
-    /// # Ok::<(), BoxError>(())
-    /// ```
-    pub fn create_input(&self, name: &str, input: impl ExternalInput + 'static) -> Result<()> {
-        let callback = format!("input {name}");
-        let mut builder = self.handle.unfrozen(&callback)?;
-        let timer = self.handle.new_idle_timer(&builder, &callback);
-        let entry = LiveEntry { input: Arc::default(), timer: timer.clone() };
-        let (name, input) = (name.into(), Box::new(input));
-        builder.add_input(NamedInput { name, input, live: Some(entry.clone()) })?;
-        let source = builder.next_source();
-        let target = builder.next_target(self.event_loop());
-        builder.add_callback(self.event_loop(), callback, CallbackSpec::of_timer(target, &timer));
-        let entity = InputEntity { entry, input: None, source, events: 0 };
-        builder.add_entity::<S>(self.event_loop(), Box::new(entity));
-        Ok(())
-    }
+pub(crate) fn add_input<S: Send + 'static>(
+    node: &Node<S>,
+    name: &str,
+    input: impl ExternalInput + 'static,
+) -> Result<()> {
+    let callback = format!("input {name}");
+    let mut builder = node.handle.unfrozen(&callback)?;
+    let timer = node.handle.new_idle_timer(&builder, &callback);
+    let entry = LiveEntry { input: Arc::default(), timer: timer.clone() };
+    let (name, input) = (name.into(), Box::new(input));
+    builder.add_input(NamedInput { name, input, live: Some(entry.clone()) })?;
+    let source = builder.next_source();
+    let target = builder.next_target(node.event_loop());
+    builder.add_callback(node.event_loop(), callback, CallbackSpec::of_timer(target, &timer));
+    let entity = InputEntity { entry, input: None, source, events: 0 };
+    builder.add_entity::<S>(node.event_loop(), Box::new(entity));
+    Ok(())
 }

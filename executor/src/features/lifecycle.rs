@@ -29,6 +29,7 @@ use crate::base::table::Table;
 use crate::delivery::context::Context;
 use crate::delivery::message::Message;
 use crate::delivery::topic::{PublishError, Publisher};
+use crate::features::internal_topic::{internal_publisher, internal_subscription, internal_topic};
 use crate::features::service::Service;
 use crate::running::event_loop::{BoxError, CallbackResult, OnRestart};
 use crate::running::graph::GraphBuilder;
@@ -149,58 +150,6 @@ impl GraphBuilder {
 
 type Callback<S> = Box<dyn FnMut(&mut S, &mut Context<'_>) -> Result<(), BoxError> + Send>;
 
-impl<S: Send + 'static> Node<S> {
-    /// Begins to give this node a lifecycle, with the transitions running in this callback group.
-    ///
-    /// Other nodes change it by the node's services, which ROS 2 knows as those of
-    /// `lifecycle_msgs`: `~/change_state` with a [`Transition`], which answers whether it
-    /// succeeded (`bool`), `~/get_state` with `()`, which answers a [`LifecycleState`], and
-    /// `~/get_available_transitions` with `()`, which answers a `Vec<Transition>`.
-    ///
-    /// The callbacks may create and destroy the publishers and subscriptions of the configured
-    /// node, through a clone of its handle:
-    ///
-    /// ```
-    /// # use ringspin_executor::{Graph, Message, QoS, Subscription};
-    /// # let node = Graph::new().create_node("camera", None)?;
-    /// let own = node.clone();
-    /// node.lifecycle()
-    ///     .on_configure(move |trigger: &mut Option<Subscription>, _| {
-    ///         let image = own.create_lifecycle_publisher("image", QoS::sensor_data())?;
-    ///         let qos = QoS::default();
-    ///         let expose = own.create_subscription("trigger", qos, move |_, n: &Message<u32>, _| {
-    ///             image.publish(**n) // ignored unless the node is active
-    ///         })?;
-    ///         *trigger = Some(expose);
-    ///         Ok::<(), ringspin_executor::Error>(())
-    ///     })
-    ///     .on_cleanup(|trigger, _| trigger.take().iter().for_each(Subscription::destroy))
-    ///     .create()?;
-    /// # Ok::<(), ringspin_executor::Error>(())
-    /// ```
-    pub fn lifecycle(&self) -> LifecycleBuilder<'_, S> {
-        LifecycleBuilder { node: self, callbacks: Default::default(), on_error: None }
-    }
-
-    /// Creates a publisher that ignores messages while the node is not active; always, if it has no
-    /// [lifecycle](Self::lifecycle). For one with further options see [`Lifecycle::publisher`].
-    ///
-    /// # Errors
-    /// Fails for an invalid name, another message type on the topic, a subscription that requests
-    /// more than `qos` offers, a transient-local publisher with a depth out of range, or an
-    /// executor that has ended.
-    pub fn create_lifecycle_publisher<M: Send + Sync + 'static>(
-        &self,
-        topic: &str,
-        qos: QoS,
-    ) -> Result<LifecyclePublisher<M>> {
-        let publisher = self.create_publisher(topic, qos)?;
-        let mut builder = self.builder("a lifecycle publisher")?;
-        let shared = builder.lifecycle_of(self.handle.node_index).shared.clone();
-        Ok(LifecyclePublisher { publisher, shared, ignored: Arc::default() })
-    }
-}
-
 /// A lifecycle that is about to be created; see [`Node::lifecycle`].
 #[must_use = "a lifecycle exists once it is created"]
 pub struct LifecycleBuilder<'a, S> {
@@ -210,7 +159,11 @@ pub struct LifecycleBuilder<'a, S> {
     on_error: Option<Callback<S>>,
 }
 
-impl<S: Send + 'static> LifecycleBuilder<'_, S> {
+impl<'a, S: Send + 'static> LifecycleBuilder<'a, S> {
+    pub(crate) fn new(node: &'a Node<S>) -> Self {
+        Self { node, callbacks: Default::default(), on_error: None }
+    }
+
     /// Calls `callback` to configure. If it returns an error, the node stays as it was, or is left
     /// to [`on_error`](Self::on_error), which holds for the other transitions, too.
     pub fn on_configure<R: CallbackResult>(
@@ -314,13 +267,13 @@ impl<S: Send + 'static> LifecycleBuilder<'_, S> {
         serve().inspect_err(|_| change.destroy())?;
         let mut builder = part.builder("a lifecycle")?;
         builder.lifecycle_of(node.handle.node_index).change = Some(change.callback());
-        let (topic, _) = node.internal_topic(&mut builder, "lifecycle");
-        let requests = node.internal_publisher(&mut builder, &topic);
+        let (topic, _) = internal_topic(node, &mut builder, "lifecycle");
+        let requests = internal_publisher(node, &mut builder, &topic);
         let on_request =
             move |state: &mut S, transition: &Message<Transition>, cx: &mut Context<'_>| {
                 lock(&transitions).run(**transition, state, cx);
             };
-        node.internal_subscription(&mut builder, &topic, "lifecycle", REQUESTS_MAX, on_request);
+        internal_subscription(node, &mut builder, &topic, "lifecycle", REQUESTS_MAX, on_request);
         let restarted = Arc::downgrade(&shared);
         builder.change_body::<S>(node.event_loop(), move |body| {
             body.on_restart(restarted);
@@ -436,6 +389,13 @@ pub struct LifecyclePublisher<M> {
 }
 
 impl<M: Send + Sync + 'static> LifecyclePublisher<M> {
+    pub(crate) fn create<S: Send + 'static>(node: &Node<S>, topic: &str, qos: QoS) -> Result<Self> {
+        let publisher = node.create_publisher(topic, qos)?;
+        let mut builder = node.builder("a lifecycle publisher")?;
+        let shared = builder.lifecycle_of(node.handle.node_index).shared.clone();
+        Ok(LifecyclePublisher { publisher, shared, ignored: Arc::default() })
+    }
+
     /// Publishes like [`Publisher::publish`] while the node is active; otherwise `message` is
     /// dropped and counted, and the first dropped message is logged.
     ///

@@ -26,6 +26,11 @@ pub(crate) struct Randomness {
 /// It implements the traits of `rand_core` 0.10 (re-exported as `rand_core`), so everything in
 /// `rand` 0.10 works on it. It is no `CryptoRng`: some of its numbers reveal the rest.
 ///
+/// The generator is xoshiro256++, its state the first four numbers of SplitMix64 from
+/// `DigestHasher::of(&(seed, node, name))`, and this does not change. The ranges and
+/// distributions of `rand` may yield other values in another minor version of it, so pin that
+/// version where results have to last.
+///
 /// A clone yields the same numbers again.
 #[derive(Clone, PartialEq, Eq)]
 pub struct NodeRandom(Xoshiro256PlusPlus);
@@ -99,45 +104,12 @@ impl Graph {
     }
 }
 
-impl<S: Send + 'static> Node<S> {
-    /// Creates the stream `name` of random numbers for this node.
-    ///
-    /// ```
-    /// use rand::RngExt;
-    /// use ringspin_executor::{Graph, QoS};
-    /// use std::time::Duration;
-    ///
-    /// let graph = Graph::new();
-    /// graph.set_seed(42)?;
-    /// let node = graph.create_node("laser", ())?;
-    /// let ranges = node.create_publisher::<f64>("range", QoS::default())?;
-    /// let mut noise = node.create_random("noise")?;
-    /// node.create_timer(Duration::from_millis(25), move |_, _| {
-    ///     ranges.publish(4.0 + noise.random_range(-0.01..0.01))
-    /// })?;
-    /// # Ok::<(), ringspin_executor::Error>(())
-    /// ```
-    ///
-    /// Its numbers depend on the [seed of the graph](Graph::set_seed), the full name of the node
-    /// after remapping, and `name`: not on the mode, the machine, other nodes, other streams, or
-    /// the order in which they are created. Give each purpose, or at least each callback, a
-    /// separate stream: then none of them shifts the numbers of another one. All callback groups of
-    /// a node share one set of names. A restarted node does not draw the same numbers again,
-    /// because its callbacks keep the streams that they captured.
-    ///
-    /// The generator is xoshiro256++, its state the first four numbers of SplitMix64 from
-    /// `DigestHasher::of(&(seed, node, name))`, and this does not change. The ranges and
-    /// distributions of `rand` may yield other values in another minor version of it, so pin that
-    /// version where results have to last.
-    ///
-    /// # Errors
-    /// Fails for a name that the node has given to another stream, or a node or executor that has
-    /// ended.
-    pub fn create_random(&self, name: &str) -> Result<NodeRandom> {
-        match self.count_random(name)? {
-            (seed, 1) => Ok(NodeRandom::new(seed, self.full_name(), name)),
+impl NodeRandom {
+    pub(crate) fn create<S: Send + 'static>(node: &Node<S>, name: &str) -> Result<Self> {
+        match Self::count(node, name)? {
+            (seed, 1) => Ok(NodeRandom::new(seed, node.full_name(), name)),
             _ => {
-                let node = self.full_name();
+                let node = node.full_name();
                 let text = format!(
                     "failed to create random stream `{name}` of node {node}: there is one of this \
                      name; give one of them another name"
@@ -148,20 +120,23 @@ impl<S: Send + 'static> Node<S> {
     }
 
     /// Creates a stream that is told from the others of its name by a number, from one on.
-    pub(crate) fn create_numbered_random(&self, name: &str) -> Result<NodeRandom> {
-        let (seed, number) = self.count_random(name)?;
-        Ok(NodeRandom::new(seed, self.full_name(), &format!("{name} {number}")))
+    pub(crate) fn create_numbered<S: Send + 'static>(
+        node: &Node<S>,
+        name: &str,
+    ) -> Result<NodeRandom> {
+        let (seed, number) = Self::count(node, name)?;
+        Ok(NodeRandom::new(seed, node.full_name(), &format!("{name} {number}")))
     }
 
     /// The seed, and the number of requests so far for streams of this name.
-    fn count_random(&self, name: &str) -> Result<(u64, u32)> {
-        let mut builder = self.builder(&format!("random stream {name}"))?;
+    fn count<S: Send + 'static>(node: &Node<S>, name: &str) -> Result<(u64, u32)> {
+        let mut builder = node.builder(&format!("random stream {name}"))?;
         // A node of the same name may be created later, and draws the same numbers.
         builder.at_node_end(|builder, _, name| {
             builder.feature::<Randomness>().streams.retain(|(node, _), _| node != name);
         });
         let randomness = builder.feature::<Randomness>();
-        let key = (self.full_name().into(), name.into());
+        let key = (node.full_name().into(), name.into());
         let number = randomness.streams.entry(key).or_insert(0);
         *number += 1;
         Ok((randomness.seed, *number))

@@ -28,7 +28,11 @@ pub struct ReentrantGroup<'a, N, S> {
     state: Arc<S>,
 }
 
-impl<N: Send + 'static, S: Send + Sync + 'static> ReentrantGroup<'_, N, S> {
+impl<'a, N: Send + 'static, S: Send + Sync + 'static> ReentrantGroup<'a, N, S> {
+    pub(crate) fn new(node: &'a Node<N>, name: &str, state: S) -> Self {
+        Self { node, name: name.into(), state: Arc::new(state) }
+    }
+
     /// Creates a subscription like [`Node::create_subscription`], with shared state. `name`
     /// distinguishes the callback within the group: its loop is `node:group_name` in a mapping.
     ///
@@ -93,32 +97,5 @@ impl<N: Send + 'static, S: Send + Sync + 'static> ReentrantGroup<'_, N, S> {
     fn member(&self, name: &str) -> Result<Node<Arc<S>>> {
         let name = format!("{}_{name}", self.name);
         self.node.create_callback_group(&name, self.state.clone())
-    }
-}
-
-impl<N: Send + 'static> Node<N> {
-    /// Opens a callback group whose callbacks share `state` and may run at the same time.
-    ///
-    /// ```
-    /// # use ringspin_executor::{Graph, QoS};
-    /// use std::sync::Mutex;
-    /// use std::time::Duration;
-    /// # let graph = Graph::new();
-    /// let node = graph.create_node("counter", ())?;
-    /// let group = node.create_reentrant_group("both", Mutex::new(0));
-    /// group.create_timer("fast", Duration::from_millis(1), |count, _| {
-    ///     *count.lock().unwrap() += 1;
-    /// })?;
-    /// group.create_timer("slow", Duration::from_secs(1), |count, _| {
-    ///     println!("{}", count.lock().unwrap());
-    /// })?;
-    /// # Ok::<(), ringspin_executor::Error>(())
-    /// ```
-    pub fn create_reentrant_group<S: Send + Sync + 'static>(
-        &self,
-        name: &str,
-        state: S,
-    ) -> ReentrantGroup<'_, N, S> {
-        ReentrantGroup { node: self, name: name.into(), state: Arc::new(state) }
     }
 }

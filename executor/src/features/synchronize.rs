@@ -37,28 +37,15 @@ use std::marker::PhantomData;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
-impl<S: Send + 'static> Node<S> {
-    /// Calls `callback` for messages of several topics that belong together, as `policy` defines:
-    /// [`ExactTime`], [`ApproximateTime`] or [`Latest`].
-    ///
-    /// `inputs` is a tuple of 2 to 9 [`Input`]s, and the callback gets a tuple with as many
-    /// elements. Messages are shared, never copied: a synchronizer keeps references into the pools
-    /// of the topics, which have room for them.
-    ///
-    /// Each arrival on an input is one event, which is dispatched and recorded. The one that
-    /// completes a set calls the callback, within this event; if it completes several sets, once
-    /// for each. If the callback fails, the sets after it wait for the next arrival.
-    ///
-    /// # Errors
-    /// Fails as for a [subscription](Self::create_subscription), or for parameters
-    /// of the policy that make no sense.
-    pub fn create_synchronized_subscription<I, P, F, R>(
-        &self,
+impl SynchronizedSubscription {
+    pub(crate) fn create<S, I, P, F, R>(
+        node: &Node<S>,
         inputs: I,
         policy: P,
         callback: F,
     ) -> Result<SynchronizedSubscription>
     where
+        S: Send + 'static,
         I: Inputs,
         P: Policy<I>,
         F: for<'a> FnMut(&mut S, P::Set<'a>, &mut Context<'_>) -> R + Send + 'static,
@@ -66,16 +53,16 @@ impl<S: Send + 'static> Node<S> {
     {
         let capacity = policy.capacity();
         let matcher = policy.matcher().map_err(|error| {
-            let node = self.full_name();
+            let node = node.full_name();
             let failed = format!("failed to create a synchronized subscription of node {node}");
             error.reworded(|text| format!("{failed}: {text}")).in_node(node)
         })?;
-        let mut builder = self.builder("a synchronized subscription")?;
-        let mut connector = Connector::new(&self.handle, &mut builder);
+        let mut builder = node.builder("a synchronized subscription")?;
+        let mut connector = Connector::new(&node.handle, &mut builder);
         let queues = inputs.connect(&mut connector, capacity)?;
         let first = connector.first.expect("there are two inputs at least");
         builder.add_entity::<S>(
-            self.event_loop(),
+            node.event_loop(),
             Box::new(Synchronizer::<I, P, F, R> {
                 queues,
                 matching: Some(Matching { matcher, callback }),
@@ -83,7 +70,7 @@ impl<S: Send + 'static> Node<S> {
             }),
         );
         drop(builder);
-        Ok(SynchronizedSubscription(Arc::new(self.handle.graph.registration(first))))
+        Ok(SynchronizedSubscription(Arc::new(node.handle.graph.registration(first))))
     }
 }
 

@@ -17,13 +17,13 @@ pub use state::StateAccess;
 pub use stream::MessageStream;
 
 use crate::base::departure::{Departure, End};
-use crate::base::event::{CallbackId, EventId, SourceId};
+use crate::base::event::{EventId, SourceId};
 use crate::base::lock::lock;
 use crate::base::stop::StopHandle;
 use crate::delivery::context::Context;
 use crate::delivery::ready::Notifier;
 use crate::running::event_loop::{CallbackResult, Entity, Outcome};
-use crate::running::graph::{CallbackSpec, EventSource, GraphBuilder};
+use crate::running::graph::{CallbackSpec, EventSource};
 use crate::running::node::Node;
 use ringspin_ringbuf::Flag;
 use state::Requests;
@@ -202,98 +202,56 @@ impl Drop for Finish<'_> {
     }
 }
 
-impl<S: Send + 'static> Node<S> {
-    /// Runs `future` as a task of this callback group: from the start of the executor, or at once
-    /// if that runs.
-    ///
-    /// Each of its polls is an event. Its output may be a `Result`; an error is a failure of the
-    /// node. The name is for statistics and failures.
-    ///
-    /// # Errors
-    /// Fails if the node or the executor has ended, or its worker is full.
-    ///
-    /// ```
-    /// # use ringspin_executor::{Graph, QoS};
-    /// # use std::time::Duration;
-    /// # let graph = Graph::new();
-    /// let node = graph.create_node("heartbeat", ())?;
-    /// let out = node.create_publisher("alive", QoS::default())?;
-    /// let mut interval = node.create_interval(Duration::from_secs(1))?;
-    /// node.spawn("beat", async move {
-    ///     loop {
-    ///         let tick = interval.tick().await;
-    ///         let _ = out.publish(tick.number);
-    ///     }
-    /// })?;
-    /// # Ok::<(), ringspin_executor::Error>(())
-    /// ```
-    pub fn spawn<F>(&self, name: &str, future: F) -> Result<Task>
+impl Task {
+    pub(crate) fn create<S, F>(node: &Node<S>, name: &str, future: F) -> Result<Self>
     where
+        S: Send + 'static,
         F: Future<Output: CallbackResult> + Send + 'static,
     {
-        self.add_task(name, None, future)
+        Self::add(node, name, None, future)
     }
 
-    /// Runs a future that uses the state of the callback group, like [`spawn`](Self::spawn).
-    ///
-    /// # Errors
-    /// The errors of [`spawn`](Self::spawn).
-    ///
-    /// ```
-    /// # use ringspin_executor::{Graph, QoS};
-    /// # let graph = Graph::new();
-    /// let node = graph.create_node("sum", 0u64)?;
-    /// let mut numbers = node.create_stream::<u64>("numbers", QoS::default())?;
-    /// node.spawn_with_state("add", |sum| async move {
-    ///     loop {
-    ///         let number = numbers.next().await;
-    ///         sum.with(move |sum, _| *sum += *number).await;
-    ///     }
-    /// })?;
-    /// # Ok::<(), ringspin_executor::Error>(())
-    /// ```
-    pub fn spawn_with_state<F>(
-        &self,
+    fn add<S, F>(
+        node: &Node<S>,
+        name: &str,
+        requests: Option<Requests<S>>,
+        future: F,
+    ) -> Result<Self>
+    where
+        S: Send + 'static,
+        F: Future<Output: CallbackResult> + Send + 'static,
+    {
+        let future = Some(Box::pin(future));
+        let name = format!("task {name}");
+        let mut builder = node.builder(&name)?;
+        let control = Arc::<TaskControl>::default();
+        let source = builder.next_source();
+        let spec = CallbackSpec::new(
+            builder.next_target(node.event_loop()),
+            EventSource::Notifier(control.notifier.clone()),
+            Arc::default(),
+        );
+        let id = builder.add_callback(node.event_loop(), name, spec);
+        *lock(&control.departure) = Some(node.handle.graph.departure(&builder, End::Awaited(id)));
+        let waker = Waker::from(control.clone());
+        let task = Task(control.clone());
+        let entity = TaskEntity { control, waker, source, polls: 0, future, requests };
+        builder.add_entity::<S>(node.event_loop(), Box::new(entity));
+        Ok(task)
+    }
+
+    pub(crate) fn create_with_state<S, F>(
+        node: &Node<S>,
         name: &str,
         task: impl FnOnce(StateAccess<S>) -> F,
-    ) -> Result<Task>
+    ) -> Result<Self>
     where
+        S: Send + 'static,
         F: Future<Output: CallbackResult> + Send + 'static,
     {
         let requests = Requests::default();
         // The user's closure may use the node: it is called before the graph is locked.
         let future = task(StateAccess::new(requests.clone()));
-        self.add_task(name, Some(requests), future)
-    }
-
-    fn add_task<F>(&self, name: &str, requests: Option<Requests<S>>, future: F) -> Result<Task>
-    where
-        F: Future<Output: CallbackResult> + Send + 'static,
-    {
-        let future = Some(Box::pin(future));
-        let name = format!("task {name}");
-        let mut builder = self.builder(&name)?;
-        let control = Arc::<TaskControl>::default();
-        let source = builder.next_source();
-        let id = self.add_notified(&mut builder, name, &control.notifier);
-        *lock(&control.departure) = Some(self.handle.graph.departure(&builder, End::Awaited(id)));
-        let waker = Waker::from(control.clone());
-        let task = Task(control.clone());
-        let entity = TaskEntity { control, waker, source, polls: 0, future, requests };
-        builder.add_entity::<S>(self.event_loop(), Box::new(entity));
-        Ok(task)
-    }
-
-    /// Adds the callback of the entity that is added next; its events come from `notifier`.
-    fn add_notified(
-        &self,
-        builder: &mut GraphBuilder,
-        name: String,
-        notifier: &Arc<Notifier>,
-    ) -> CallbackId {
-        let target = builder.next_target(self.event_loop());
-        let source = EventSource::Notifier(notifier.clone());
-        let spec = CallbackSpec::new(target, source, Arc::default());
-        builder.add_callback(self.event_loop(), name, spec)
+        Self::add(node, name, Some(requests), future)
     }
 }

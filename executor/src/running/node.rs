@@ -5,6 +5,8 @@
 //! of its loop, which a worker owns, and `S` only marks its type. So clones need no lock for the
 //! state, and a handle of a destroyed node is harmless: the graph finds no loop of that number and
 //! refuses. A handle that shared the state would put a lock around every callback.
+//!
+//! The methods here serve nodes, groups and timers; `features/node.rs` adds all others.
 
 use crate::base::departure::End;
 use crate::base::digest::Digest;

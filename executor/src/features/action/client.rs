@@ -24,6 +24,7 @@ use crate::base::departure::{Departure, End};
 use crate::base::qos::QoS;
 use crate::delivery::context::Context;
 use crate::delivery::message::Message;
+use crate::features::random::NodeRandom;
 use crate::features::service::{CallError, CallFuture, CallRefused, Client, Reply};
 use crate::running::event_loop::{BoxError, CallbackResult};
 use crate::running::graph::check_depth;
@@ -276,44 +277,13 @@ impl<S, A: Action> fmt::Debug for ActionClient<S, A> {
     }
 }
 
-impl<S: Send + 'static> Node<S> {
-    /// Creates a client of action `name`. Responses, feedback and results are events of this
-    /// callback group.
-    ///
-    /// The identities of its goals come from a [random stream](Node::create_random) of the node and
-    /// the executor's time: in deterministic mode they are the same in every run.
-    ///
-    /// ```
-    /// # use ringspin_executor::{Action, ActionClientOptions, GoalCallbacks, Graph};
-    /// # use std::time::Duration;
-    /// # struct Countdown;
-    /// # impl Action for Countdown {
-    /// #     type Goal = u32;
-    /// #     type Result = ();
-    /// #     type Feedback = u32;
-    /// # }
-    /// # let graph = Graph::new();
-    /// let node = graph.create_node("operator", 0)?;
-    /// let options = ActionClientOptions::default();
-    /// let client = node.create_action_client::<Countdown>("countdown", options)?;
-    /// node.create_one_shot_timer(Duration::from_secs(1), move |_, _| {
-    ///     let callbacks = GoalCallbacks::new()
-    ///         .on_feedback(|left, feedback, _| *left = **feedback)
-    ///         .on_result(|_, outcome, _| outcome.map(|outcome| println!("{}", outcome.status)));
-    ///     client.send_goal(10, callbacks).map(|goal_id| println!("sent {goal_id}"))
-    /// })?;
-    /// # Ok::<(), ringspin_executor::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// Fails for an invalid name, an action of other types, limits out of range, or an executor
-    /// that has ended.
-    pub fn create_action_client<A: Action>(
-        &self,
+impl<S: Send + 'static, A: Action> ActionClient<S, A> {
+    pub(crate) fn create(
+        node: &Node<S>,
         name: &str,
         options: ActionClientOptions,
     ) -> Result<ActionClient<S, A>> {
-        let names = Names::resolve(self, name)?;
+        let names = Names::resolve(node, name)?;
         let ActionClientOptions { goals_max, feedback_depth } = options;
         let calls = QoS::keep_all(goals_max);
         let cancels = QoS::keep_all(goals_max.max(QoS::services().depth()));
@@ -324,13 +294,14 @@ impl<S: Send + 'static> Node<S> {
             .iter()
             .try_for_each(|qos| check_depth::<()>(&names.action, *qos))?;
         let permits = || Arc::new(Permits::new(goals_max as u32));
-        let random = self.create_numbered_random(&format!("goals of {}, client", names.action))?;
-        let shared = Arc::new(Shared::new(names.action.clone(), random, self.clock()));
-        let cancel = self.create_client(&names.hidden("cancel_goal"), cancels)?;
-        let send = self.create_client(&names.hidden("send_goal"), calls)?;
-        let results = self.create_client(&names.hidden("get_result"), results)?;
+        let random =
+            NodeRandom::create_numbered(node, &format!("goals of {}, client", names.action))?;
+        let shared = Arc::new(Shared::new(names.action.clone(), random, node.clock()));
+        let cancel = node.create_client(&names.hidden("cancel_goal"), cancels)?;
+        let send = node.create_client(&names.hidden("send_goal"), calls)?;
+        let results = node.create_client(&names.hidden("get_result"), results)?;
         let of = shared.clone();
-        let feedback = self.create_subscription(
+        let feedback = node.create_subscription(
             &names.hidden("feedback"),
             feedback,
             move |state: &mut S, message: &Message<FeedbackMessage<A>>, cx| {
@@ -338,7 +309,7 @@ impl<S: Send + 'static> Node<S> {
             },
         )?;
         let end = End::Entity(feedback.callback());
-        let departure = Arc::new(self.handle.graph.departure(&self.handle.graph.builder(), end));
+        let departure = Arc::new(node.handle.graph.departure(&node.handle.graph.builder(), end));
         let (goals, asked) = (permits(), permits());
         Ok(ActionClient { shared, send, cancel, results, goals, asked, feedback_depth, departure })
     }

@@ -218,51 +218,9 @@ impl<A: Action> Drop for ServerEntity<A> {
     }
 }
 
-impl<S: Send + 'static> Node<S> {
-    /// Creates a server of action `name`.
-    ///
-    /// `on_goal` decides about each goal, `on_cancel` about each goal that a client asks to cancel.
-    /// `on_accepted` gets the goal's handle, to pursue the goal at once or, by keeping the handle,
-    /// later: in timers, tasks, or threads. All of them are events of this callback group.
-    ///
-    /// ```
-    /// # use ringspin_executor::{Action, ActionServerOptions, CancelResponse, Graph};
-    /// # use ringspin_executor::{GoalHandle, GoalRefused, GoalResponse};
-    /// # use std::time::Duration;
-    /// struct Countdown;
-    /// impl Action for Countdown {
-    ///     type Goal = u32;
-    ///     type Result = ();
-    ///     type Feedback = u32;
-    /// }
-    /// # let graph = Graph::new();
-    /// let node = graph.create_node("launcher", Vec::<(u32, GoalHandle<Countdown>)>::new())?;
-    /// node.create_action_server::<Countdown, _>(
-    ///     "countdown",
-    ///     ActionServerOptions::default(),
-    ///     |_, goal, _| if *goal < 100 { GoalResponse::Accept } else { GoalResponse::Reject },
-    ///     |_, _, _| CancelResponse::Accept,
-    ///     |running, handle, _| running.push((**handle.goal(), handle)),
-    /// )?;
-    /// node.create_timer(Duration::from_secs(1), |running, _| {
-    ///     for (left, handle) in running.iter_mut() {
-    ///         *left = left.saturating_sub(1);
-    ///         match (handle.is_canceling(), *left) {
-    ///             (true, _) => handle.canceled(()).unwrap(),
-    ///             (false, 0) => handle.succeed(()).unwrap(),
-    ///             (false, left) => handle.publish_feedback(left).unwrap(),
-    ///         }
-    ///     }
-    ///     running.retain(|(_, handle)| handle.is_active());
-    /// })?;
-    /// # Ok::<(), ringspin_executor::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// Fails for an invalid name, an action that another node offers or uses with other types,
-    /// limits out of range, or an executor that has ended.
-    pub fn create_action_server<A: Action, R: CallbackResult + 'static>(
-        &self,
+impl<A: Action> ActionServer<A> {
+    pub(crate) fn create<S: Send + 'static, R: CallbackResult + 'static>(
+        node: &Node<S>,
         name: &str,
         options: ActionServerOptions,
         on_goal: impl FnMut(&mut S, &A::Goal, &mut Context<'_>) -> GoalResponse + Send + 'static,
@@ -272,16 +230,16 @@ impl<S: Send + 'static> Node<S> {
         on_accepted: impl FnMut(&mut S, GoalHandle<A>, &mut Context<'_>) -> R + Send + 'static,
     ) -> Result<ActionServer<A>> {
         let (mut on_goal, mut on_cancel, mut on_accepted) = (on_goal, on_cancel, on_accepted);
-        let names = Names::resolve(self, name)?;
+        let names = Names::resolve(node, name)?;
         let check = |qos| check_depth::<()>(&names.action, qos);
         check(QoS::keep_all(options.goals_max))?;
         // Goals beyond the limit are received, too, in order to be rejected.
         let requests = QoS::keep_all(options.goals_max.max(QoS::services().depth()));
         let results = QoS::keep_all(requests.depth().saturating_add(options.results_max));
         check(results)?;
-        let (server, id) = self.new_server::<A>(&names, options)?;
-        let registration = Arc::new(self.handle.graph.registration(id));
-        let (part, of) = (self.part_of(End::Entity(id)), [(); 3].map(|()| server.clone()));
+        let (server, id) = ActionServer::create_idle(node, &names, options)?;
+        let registration = Arc::new(node.handle.graph.registration(id));
+        let (part, of) = (node.part_of(End::Entity(id)), [(); 3].map(|()| server.clone()));
         let serve = || -> Result<()> {
             let [of_cancel, of_goal, of_result] = of;
             part.create_deferred_service(
@@ -313,20 +271,20 @@ impl<S: Send + 'static> Node<S> {
     }
 
     /// The server without its services.
-    fn new_server<A: Action>(
-        &self,
+    fn create_idle<S: Send + 'static>(
+        node: &Node<S>,
         names: &Names,
         options: ActionServerOptions,
     ) -> Result<(Arc<Server<A>>, CallbackId)> {
-        let feedback = self.create_publisher(&names.hidden("feedback"), QoS::default())?;
+        let feedback = node.create_publisher(&names.hidden("feedback"), QoS::default())?;
         let latched = QoS::keep_last(1).transient_local();
-        let status = self.create_publisher(&names.hidden("status"), latched)?;
+        let status = node.create_publisher(&names.hidden("status"), latched)?;
         let name = format!("results of action {}", names.action);
-        let mut builder = self.builder(&name)?;
-        let timer = self.handle.new_idle_timer(&builder, &name); // until there is a result
-        let target = builder.next_target(self.event_loop());
+        let mut builder = node.builder(&name)?;
+        let timer = node.handle.new_idle_timer(&builder, &name); // until there is a result
+        let target = builder.next_target(node.event_loop());
         let spec = CallbackSpec::of_timer(target, &timer);
-        let id = builder.add_callback(self.event_loop(), name, spec);
+        let id = builder.add_callback(node.event_loop(), name, spec);
         builder.set_owner(Some(End::Entity(id)));
         builder.own(End::Publisher(feedback.source()));
         builder.own(End::Publisher(status.source()));
@@ -343,7 +301,7 @@ impl<S: Send + 'static> Node<S> {
         });
         let source = builder.next_source();
         let entity = ServerEntity { server: server.clone(), source, expiries: 0 };
-        builder.add_entity::<S>(self.event_loop(), Box::new(entity));
+        builder.add_entity::<S>(node.event_loop(), Box::new(entity));
         Ok((server, id))
     }
 }

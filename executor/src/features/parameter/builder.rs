@@ -16,60 +16,9 @@ use crate::base::parameter_value::sealed::Cell;
 use crate::base::parameter_value::{ParameterValue, ParameterVariant, text};
 use crate::base::table::Table;
 use crate::running::graph::{Graph, GraphBuilder};
-use crate::running::node::{Node, NodeHandle};
+use crate::running::node::NodeHandle;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-
-impl<S: Send + 'static> Node<S> {
-    /// Declares a parameter with a default; the short form of [`parameter`](Self::parameter).
-    ///
-    /// ```
-    /// # use ringspin_executor::Graph;
-    /// # let node = Graph::new().create_node("pilot", ())?;
-    /// let gain = node.declare_parameter("gain", 1.0)?;
-    /// gain.set(2.5)?;
-    /// assert_eq!(gain.get(), 2.5);
-    /// # Ok::<(), ringspin_executor::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// Fails for an invalid name, a parameter that the node has already, a node that has ended, or
-    /// an override of another type; that error names the argument or the line of the file, the
-    /// node, the parameter and both types.
-    pub fn declare_parameter<T: ParameterVariant>(
-        &self,
-        name: &str,
-        default: T,
-    ) -> Result<Parameter<T>> {
-        self.parameter(name).default(default).declare()
-    }
-
-    /// Begins the declaration of a parameter.
-    ///
-    /// ```
-    /// # use ringspin_executor::{ErrorKind, Graph};
-    /// # let node = Graph::new().create_node("pilot", ())?;
-    /// let speed = node
-    ///     .parameter("limits.speed")
-    ///     .default(1.5)
-    ///     .range(0.0..=3.0)
-    ///     .step(0.5)
-    ///     .description("the fastest that the robot may drive, in m/s")
-    ///     .declare()?;
-    /// assert_eq!(speed.set(3.5).unwrap_err().kind(), ErrorKind::InvalidArgument);
-    /// let port = node.parameter("port").default("can0".to_string()).read_only().declare()?;
-    /// assert_eq!(port.get(), "can0");
-    /// # Ok::<(), ringspin_executor::Error>(())
-    /// ```
-    pub fn parameter<T: ParameterVariant>(&self, name: &str) -> ParameterBuilder<T> {
-        self.handle.parameter(name)
-    }
-
-    /// The node's parameters, by name; the same for all of its callback groups.
-    pub fn parameters(&self) -> ParameterClient {
-        ParameterClient::new(self.handle.node_parameters())
-    }
-}
 
 impl NodeHandle {
     pub(crate) fn parameter<T: ParameterVariant>(&self, name: &str) -> ParameterBuilder<T> {
@@ -133,7 +82,7 @@ impl Graph {
     }
 }
 
-/// A parameter that is about to be declared; see [`Node::parameter`].
+/// A parameter that is about to be declared; see [`Node::parameter`](crate::Node::parameter).
 #[must_use = "a parameter exists once it is declared"]
 pub struct ParameterBuilder<T: ParameterVariant> {
     graph: Graph,
@@ -174,7 +123,8 @@ impl<T: ParameterVariant> ParameterBuilder<T> {
     ///
     /// It runs on the thread that sets, before anything changes and without a lock, so it may use
     /// other parameters. It should have no effects: another parameter of the same request may still
-    /// be refused. React to a change in [`Node::on_parameter_change`].
+    /// be refused. React to a change in
+    /// [`Node::on_parameter_change`](crate::Node::on_parameter_change).
     pub fn constraint(
         mut self,
         check: impl Fn(&T) -> Result<(), String> + Send + Sync + 'static,

@@ -11,6 +11,7 @@ use crate::base::error::Result;
 use crate::base::parameter_value::ParameterValue;
 use crate::delivery::context::Context;
 use crate::delivery::message::Message;
+use crate::features::internal_topic::{internal_publisher, internal_subscription, internal_topic};
 use crate::running::event_loop::CallbackResult;
 use crate::running::node::Node;
 use std::sync::Arc;
@@ -44,46 +45,25 @@ pub struct ParameterChange {
     pub new: ParameterValue,
 }
 
-impl<S: Send + 'static> Node<S> {
-    /// Calls `callback` for each change of the node's parameters, with all that were set at once.
-    ///
-    /// It is an event like a message: it runs in this callback group with its state, in the order
-    /// in which changes were made, and the values are the new ones by then, or even newer ones. At
-    /// most [`PARAMETER_CHANGES_MAX`] changes wait; beyond that, setting fails. Setting a parameter
-    /// before the graph is frozen is no event.
-    ///
-    /// ```
-    /// # use ringspin_executor::Graph;
-    /// # let node = Graph::new().create_node("pilot", 1.0)?;
-    /// node.declare_parameter("gain", 1.0)?;
-    /// node.on_parameter_change(|gain, changes, _| {
-    ///     for change in changes.iter().filter(|change| change.name == "gain") {
-    ///         println!("gain was {} and is {}", change.old, change.new);
-    ///     }
-    ///     *gain += 1.0;
-    /// })?;
-    /// # Ok::<(), ringspin_executor::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// Fails if the node or the executor has ended, or its worker is full.
-    pub fn on_parameter_change<F, R>(&self, mut callback: F) -> Result<ParameterCallback>
+impl ParameterCallback {
+    pub(crate) fn create<S, F, R>(node: &Node<S>, mut callback: F) -> Result<ParameterCallback>
     where
+        S: Send + 'static,
         F: FnMut(&mut S, &[ParameterChange], &mut Context<'_>) -> R + Send + 'static,
         R: CallbackResult + 'static,
     {
-        let parameters = self.handle.node_parameters();
-        let mut builder = self.builder("a callback for parameter changes")?;
-        let (topic, is_used) = self.internal_topic(&mut builder, "parameter_changes");
+        let parameters = node.handle.node_parameters();
+        let mut builder = node.builder("a callback for parameter changes")?;
+        let (topic, is_used) = internal_topic(node, &mut builder, "parameter_changes");
         if !is_used {
-            parameters.publish_changes(self.internal_publisher(&mut builder, &topic));
+            parameters.publish_changes(internal_publisher(node, &mut builder, &topic));
         }
         let on_message =
             move |state: &mut S, changes: &Message<Vec<ParameterChange>>, cx: &mut Context<'_>| {
                 callback(state, changes, cx)
             };
         let (name, limit) = ("parameter change", PARAMETER_CHANGES_MAX);
-        let id = self.internal_subscription(&mut builder, &topic, name, limit, on_message);
-        Ok(ParameterCallback(Arc::new(self.handle.graph.registration(id))))
+        let id = internal_subscription(node, &mut builder, &topic, name, limit, on_message);
+        Ok(ParameterCallback(Arc::new(node.handle.graph.registration(id))))
     }
 }

@@ -423,52 +423,36 @@ impl<S, Q, P> Drop for Stopping<S, Q, P> {
     }
 }
 
-impl<S: Send + 'static> Node<S> {
-    /// Creates a client of service `name`.
-    ///
-    /// The depth of `qos` limits the calls without a response; [`QoS::held`] limits the replies
-    /// that are kept.
-    ///
-    /// # Errors
-    /// Fails for an invalid name, a service of other types, a depth out of range, requests or
-    /// responses of more than [`CALL_BY_VALUE_MAX`](crate::CALL_BY_VALUE_MAX) bytes, or an executor
-    /// that has ended.
-    ///
-    /// ```
-    /// # use ringspin_executor::{Graph, QoS};
-    /// # use std::time::Duration;
-    /// # let graph = Graph::new();
-    /// let node = graph.create_node("asking", 0)?;
-    /// let add = node.create_client::<(i64, i64), i64>("add", QoS::services())?;
-    /// node.create_timer(Duration::from_secs(1), move |_, _| {
-    ///     add.call((1, 2), |sum, reply, _| reply.map(|reply| *sum += *reply))
-    /// })?;
-    /// # Ok::<(), ringspin_executor::Error>(())
-    /// ```
-    pub fn create_client<Q, P>(&self, name: &str, qos: QoS) -> Result<Client<S, Q, P>>
+impl<S, Q, P> Client<S, Q, P>
+where
+    S: Send + 'static,
+    Q: Send + Sync + 'static,
+    P: Send + Sync + 'static,
+{
+    pub(crate) fn create(node: &Node<S>, name: &str, qos: QoS) -> Result<Self>
     where
         Q: Send + Sync + 'static,
         P: Send + Sync + 'static,
     {
-        let service = self.resolve_service_name(name)?;
+        let service = node.resolve_service_name(name)?;
         check_depth::<Response<P>>(&service, qos)?;
         let name = format!("client {service}");
-        check_size::<Q>(self.full_name(), &name, CALL_BY_VALUE_MAX)?;
-        check_size::<P>(self.full_name(), &name, CALL_BY_VALUE_MAX)?;
+        check_size::<Q>(node.full_name(), &name, CALL_BY_VALUE_MAX)?;
+        check_size::<P>(node.full_name(), &name, CALL_BY_VALUE_MAX)?;
         let timeout_name = format!("{name} timeout");
-        let mut builder = self.builder(&name)?;
-        let event_loop = self.event_loop();
+        let mut builder = node.builder(&name)?;
+        let event_loop = node.event_loop();
         builder.check_room(event_loop, &service, qos.depth(), 0)?;
-        let (requests, _) = builder.service::<Q, P>(&service, self.full_name())?;
+        let (requests, _) = builder.service::<Q, P>(&service, node.full_name())?;
         let beyond =
-            builder.receive_remotely(self.handle.node_index, &name, |node, notifier| {
+            builder.receive_remotely(node.handle.node_index, &name, |node, notifier| {
                 let (types, qos) = (ServiceTypes::of::<Q, P>(), QoS::keep_all(qos.depth()));
                 node.call(&service, types, qos, notifier)
             })?;
         let responses = builder.private_topic::<Response<P>>(&name);
-        let node = self.full_name();
-        let number = builder.add_queue(format!("{name} of {node}"), responses.clone());
-        let timer = self.handle.new_idle_timer(&builder, &timeout_name); // until there is a call
+        let owner = node.full_name();
+        let number = builder.add_queue(format!("{name} of {owner}"), responses.clone());
+        let timer = node.handle.new_idle_timer(&builder, &timeout_name); // until there is a call
         timer.keep_earlier();
         let target = builder.next_target(event_loop);
         let counters = Arc::<CallbackCounters>::default();
@@ -506,11 +490,11 @@ impl<S: Send + 'static> Node<S> {
             requests: shared.request_source,
             responses: shared.response_source,
         };
-        builder.service::<Q, P>(&service, self.full_name())?.1.clients.push(client);
+        builder.service::<Q, P>(&service, node.full_name())?.1.clients.push(client);
         let stopping = Stopping(shared.clone());
         let entity = ClientEntity { receiver, shared: stopping, timeout_source, timeouts: 0 };
         builder.add_entity::<S>(event_loop, Box::new(entity));
-        let departure = Arc::new(self.handle.graph.departure(&builder, End::Entity(id)));
+        let departure = Arc::new(node.handle.graph.departure(&builder, End::Entity(id)));
         Ok(Client { shared, timeout: None, departure })
     }
 }

@@ -149,64 +149,6 @@ impl Service {
     }
 }
 
-impl<S: Send + 'static> Node<S> {
-    /// Creates a server of service `name`: `callback` answers each request at once.
-    ///
-    /// The depth of `qos` limits the waiting requests; beyond it, calls are refused.
-    ///
-    /// # Errors
-    /// Fails for an invalid name, a service that another node offers or uses with other types, a
-    /// depth out of range, requests or responses of more than
-    /// [`CALL_BY_VALUE_MAX`](crate::CALL_BY_VALUE_MAX) bytes, or an executor that has ended.
-    ///
-    /// ```
-    /// # use ringspin_executor::{Graph, QoS};
-    /// # let graph = Graph::new();
-    /// let node = graph.create_node("calculator", ())?;
-    /// node.create_service("add", QoS::services(), |_, (a, b): &(i64, i64), _| a + b)?;
-    /// # Ok::<(), ringspin_executor::Error>(())
-    /// ```
-    pub fn create_service<Q, P, F>(&self, name: &str, qos: QoS, mut callback: F) -> Result<Service>
-    where
-        Q: Send + Sync + 'static,
-        P: Send + Sync + 'static,
-        F: FnMut(&mut S, &Q, &mut Context<'_>) -> P + Send + 'static,
-    {
-        self.create_deferred_service(
-            name,
-            qos,
-            move |state: &mut S, request: &Q, responder: Responder<P>, cx: &mut Context<'_>| {
-                responder.respond(callback(state, request, cx));
-            },
-        )
-    }
-
-    /// Creates a server of service `name`: `callback` gets a [`Responder`], which it may keep and
-    /// answer later.
-    ///
-    /// # Errors
-    /// Fails for an invalid name, a service that another node offers or uses with other types, a
-    /// depth out of range, requests or responses of more than
-    /// [`CALL_BY_VALUE_MAX`](crate::CALL_BY_VALUE_MAX) bytes, or an executor that has ended.
-    pub fn create_deferred_service<Q, P, F, R>(
-        &self,
-        name: &str,
-        qos: QoS,
-        callback: F,
-    ) -> Result<Service>
-    where
-        Q: Send + Sync + 'static,
-        P: Send + Sync + 'static,
-        F: FnMut(&mut S, &Q, Responder<P>, &mut Context<'_>) -> R + Send + 'static,
-        R: CallbackResult + 'static,
-    {
-        let (mut builder, service, receiver) = self.handle.offer_service(name, qos)?;
-        let entity = ServiceEntity { receiver, callback: Some(callback), result: PhantomData };
-        builder.add_entity::<S>(self.event_loop(), Box::new(entity));
-        Ok(service)
-    }
-}
-
 type NewService<'a, Q, P> = (Builder<'a>, Service, SubscriptionReceiver<Request<Q, P>>);
 
 impl NodeHandle {
@@ -260,5 +202,26 @@ impl NodeHandle {
         let registration = self.graph.registration(id);
         let service = Service(Arc::new(Registered { name: service, callback: id, registration }));
         Ok((builder, service, receiver))
+    }
+}
+
+impl Service {
+    pub(crate) fn create<S, Q, P, F, R>(
+        node: &Node<S>,
+        name: &str,
+        qos: QoS,
+        callback: F,
+    ) -> Result<Self>
+    where
+        S: Send + 'static,
+        Q: Send + Sync + 'static,
+        P: Send + Sync + 'static,
+        F: FnMut(&mut S, &Q, Responder<P>, &mut Context<'_>) -> R + Send + 'static,
+        R: CallbackResult + 'static,
+    {
+        let (mut builder, service, receiver) = node.handle.offer_service(name, qos)?;
+        let entity = ServiceEntity { receiver, callback: Some(callback), result: PhantomData };
+        builder.add_entity::<S>(node.event_loop(), Box::new(entity));
+        Ok(service)
     }
 }

@@ -104,27 +104,13 @@ impl fmt::Debug for Interval {
     }
 }
 
-impl<S: Send + 'static> Node<S> {
-    /// Creates a timer for a [task](Node::spawn) that awaits its ticks, every `period`, anchored as
-    /// those of [`create_timer`](Node::create_timer).
-    ///
-    /// # Errors
-    /// Fails for a period of zero, or an executor that was dropped.
-    pub fn create_interval(&self, period: Duration) -> Result<Interval> {
-        self.add_interval(format!("interval {period:?}"), period, true)
-    }
-
-    /// Creates an interval that ticks only at the end of an [`Interval::sleep`].
-    ///
-    /// # Errors
-    /// Fails if the node or the executor has ended, or its worker is full.
-    pub fn create_sleeper(&self) -> Result<Interval> {
-        let interval = self.add_interval("sleeper".into(), Duration::from_nanos(1), false)?;
-        interval.timer.cancel();
-        Ok(interval)
-    }
-
-    fn add_interval(&self, name: String, period: Duration, repeats: bool) -> Result<Interval> {
+impl Interval {
+    pub(crate) fn create<S: Send + 'static>(
+        node: &Node<S>,
+        name: String,
+        period: Duration,
+        repeats: bool,
+    ) -> Result<Interval> {
         let pool = Pool::new();
         pool.reserve(4); // one waits, one gives way, one is pushed, one is taken
         let (sender, latest) = keep_last::queue(&pool, 1);
@@ -137,9 +123,16 @@ impl<S: Send + 'static> Node<S> {
             to.ticks.happen();
             to.waker.wake();
         };
-        let (builder, timer, id) = self.add_timer(name, period, repeats, tick)?;
+        let (builder, timer, id) = node.add_timer(name, period, repeats, tick)?;
         let clock = builder.clock.clone();
-        let _departure = self.handle.graph.late_departure(&builder, End::Awaited(id));
+        let _departure = node.handle.graph.late_departure(&builder, End::Awaited(id));
         Ok(Interval { timer, clock, latest, shared, seen: 0, _departure })
+    }
+
+    /// An interval that ticks only at the end of a sleep.
+    pub(crate) fn create_sleeper<S: Send + 'static>(node: &Node<S>) -> Result<Self> {
+        let interval = Self::create(node, "sleeper".into(), Duration::from_nanos(1), false)?;
+        interval.timer.cancel();
+        Ok(interval)
     }
 }

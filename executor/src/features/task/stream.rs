@@ -142,69 +142,17 @@ impl<S, M: Send + Sync + 'static> Entity<S> for StreamEntity<M> {
     }
 }
 
-impl<S: Send + 'static> Node<S> {
-    /// Subscribes to `topic` for a [task](Node::spawn) that awaits its messages.
-    ///
-    /// Up to the depth of `qos` messages wait for their event, and as many for the task; then the
-    /// oldest is overwritten and counted. A history of keep-all bounds the first kind only.
-    ///
-    /// # Errors
-    /// Fails for an invalid name, another message type on the topic, a publisher that offers less
-    /// than `qos` requests, a depth out of range, or an executor that has ended.
-    pub fn create_stream<M>(&self, topic: &str, qos: QoS) -> Result<MessageStream<M>>
+impl<M: Send + Sync + 'static> MessageStream<M> {
+    pub(crate) fn create<S>(
+        node: &Node<S>,
+        topic: &str,
+        qos: QoS,
+        is_detached: bool,
+    ) -> Result<Self>
     where
-        M: Send + Sync + 'static,
+        S: Send + 'static,
     {
-        self.add_stream(topic, qos, false)
-    }
-
-    /// Subscribes to `topic` for a task of another runtime, or for any thread.
-    ///
-    /// Live, a message of this process takes no event: the thread that publishes it appends it to
-    /// the queue of the stream, and wakes the task, so that it waits for no thread of the executor.
-    /// Where that has one core, the message saves two changes of threads. It counts as
-    /// [`dispatched`](crate::CallbackStatistics::dispatched), and up to the depth of `qos` wait for
-    /// the task; then the oldest is overwritten and counted, also with a history of keep-all. A
-    /// message that is taken after the end of its lifespan is dropped and counted. A
-    /// [deadline](Self::set_deadline) of the callback has no effect.
-    ///
-    /// In simulated time, and for messages of other processes, it is a stream like any other: each
-    /// message is an event.
-    ///
-    /// `publish` calls the waker of the task, so it takes as long as that does, and a publisher
-    /// that is suspended in a waker delays how soon the task learns of other messages. A waker must
-    /// not publish, nor change the graph.
-    ///
-    /// # Errors
-    /// Fails for an invalid name, another message type on the topic, a publisher that offers less
-    /// than `qos` requests, a depth out of range, or an executor that has ended.
-    ///
-    /// ```
-    /// # use ringspin_executor::{Graph, QoS};
-    /// # let graph = Graph::new();
-    /// let node = graph.create_node("gateway", ())?;
-    /// let mut numbers = node.create_detached_stream::<u64>("numbers", QoS::default())?;
-    /// std::thread::spawn(move || {
-    ///     // `block_on` of any runtime
-    ///     # let block_on = drop;
-    ///     block_on(async {
-    ///         println!("{}", *numbers.next().await);
-    ///     })
-    /// });
-    /// # Ok::<(), ringspin_executor::Error>(())
-    /// ```
-    pub fn create_detached_stream<M>(&self, topic: &str, qos: QoS) -> Result<MessageStream<M>>
-    where
-        M: Send + Sync + 'static,
-    {
-        self.add_stream(topic, qos, true)
-    }
-
-    fn add_stream<M>(&self, topic: &str, qos: QoS, is_detached: bool) -> Result<MessageStream<M>>
-    where
-        M: Send + Sync + 'static,
-    {
-        let declared = self.handle.declare_subscription::<M>("stream", topic, qos)?;
+        let declared = node.handle.declare_subscription::<M>("stream", topic, qos)?;
         let Declared { mut builder, topic, callback, counters, remote } = declared;
         let (arrivals, messages) = Arrivals::new(qos.depth(), counters.clone());
         let (awaited, arrivals) = (arrivals.awaited().clone(), Arc::new(arrivals));
@@ -213,8 +161,8 @@ impl<S: Send + 'static> Node<S> {
         let holder = receiver.holder();
         let detached = is_detached.then(|| Detached { holder, clock: builder.clock.clone() });
         let entity = StreamEntity { receiver, arrivals };
-        builder.add_entity::<S>(self.event_loop(), Box::new(entity));
-        let _departure = self.handle.graph.late_departure(&builder, End::Awaited(callback));
+        builder.add_entity::<S>(node.event_loop(), Box::new(entity));
+        let _departure = node.handle.graph.late_departure(&builder, End::Awaited(callback));
         Ok(MessageStream { messages, awaited, detached, _departure })
     }
 }

@@ -5,7 +5,7 @@ use crate::explore::Search;
 use crate::faults::Choice;
 use crate::source::Source;
 use crate::system::PLAY;
-use crate::{End, Observer, Options, Report, System, run};
+use crate::{Observer, Options, Report, RunEnd, System, run};
 use clap::{Args, Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use ringspin_executor::{Error, ErrorKind, Result, Time};
@@ -302,12 +302,12 @@ impl Observer for Terminal {
 
 fn describe(report: &Report) -> String {
     let end = match report.end {
-        End::Time => "the end of its time".into(),
-        End::Process(code) => format!("the end of its process, with code {code}"),
-        End::Message => "a message on its topic".into(),
-        End::Processes => "the end of all processes".into(),
-        End::Failure => "a failure".into(),
-        End::Quiet => "a wait of all processes, none for a time".into(),
+        RunEnd::Time => "the end of its time".into(),
+        RunEnd::Process(code) => format!("the end of its process, with code {code}"),
+        RunEnd::Message => "a message on its topic".into(),
+        RunEnd::Processes => "the end of all processes".into(),
+        RunEnd::Failure => "a failure".into(),
+        RunEnd::Quiet => "a wait of all processes, none for a time".into(),
     };
     let Report { time, messages, turns, digest, .. } = report;
     format!("{time} up to {end}: {messages} messages, {turns} turns, digest {digest:016x}")
@@ -317,7 +317,7 @@ fn describe(report: &Report) -> String {
 fn code(report: &Report) -> u8 {
     report.failures.iter().chain(&report.unused_rules).for_each(|line| eprintln!("{line}"));
     match report.end {
-        End::Process(code @ 1..) => code,
+        RunEnd::Process(code @ 1..) => code,
         _ if !report.failures.is_empty() => 1,
         _ if !report.unused_rules.is_empty() => 2,
         _ => 0,

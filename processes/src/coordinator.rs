@@ -20,7 +20,7 @@ use crate::faults::{Activity, Faults, RESTART_DELAY};
 use crate::graph::{Graph, node};
 use crate::hosts::Hosts;
 use crate::lookahead::Lookahead;
-use crate::outcome::{End, Report};
+use crate::outcome::{Report, RunEnd};
 use crate::process::{Process, Shared, TURNS_MAX, process_of};
 use crate::provenance::Provenance;
 use crate::queue::{EventQueue, Next};
@@ -99,7 +99,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         record: &'a mut Record<'b>,
     ) -> Result<Self> {
         let recording = options.recording.as_deref().map(Recording::create).transpose()?;
-        let (end, failures) = (End::Processes, Vec::new());
+        let (end, failures) = (RunEnd::Processes, Vec::new());
         let graph = Graph::new(system, Faults::new(system, &options.schedule()));
         let queue = EventQueue::new(&options.ties);
         Ok(Self {
@@ -176,9 +176,9 @@ impl<'a, 'b> Coordinator<'a, 'b> {
     /// The run has failed if it is over before the end that the system names.
     fn note_missing_end(&mut self) {
         let is_over = match self.report.end {
-            End::Time => !self.system.is_cut,
-            End::Quiet | End::Processes => true,
-            End::Process(_) | End::Message | End::Failure => false,
+            RunEnd::Time => !self.system.is_cut,
+            RunEnd::Quiet | RunEnd::Processes => true,
+            RunEnd::Process(_) | RunEnd::Message | RunEnd::Failure => false,
         };
         let (Some(name), true) = (&self.system.end, is_over) else { return };
         let problem = match name.starts_with('/') {
@@ -214,18 +214,18 @@ impl<'a, 'b> Coordinator<'a, 'b> {
     }
 
     /// Takes steps until the end.
-    fn steps(&mut self) -> Result<End> {
+    fn steps(&mut self) -> Result<RunEnd> {
         let duration = self.system.end_after.map_or(NEVER, |duration| duration.0);
         while let Some(next) = self.next() {
             self.forget_children();
             let (Next::Event(time, ..) | Next::Deadline(time, _)) = next;
             if time >= duration {
                 self.now = duration;
-                return Ok(End::Time);
+                return Ok(RunEnd::Time);
             }
             self.now = self.now.max(time);
             if self.is_in_cycle(&next) {
-                return Ok(End::Failure);
+                return Ok(RunEnd::Failure);
             }
             if self.record.pauses(self.now) {
                 self.pause(&next);
@@ -243,7 +243,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
                 return Ok(end);
             }
             if self.options.ends_on_failure && !self.report.failures.is_empty() {
-                return Ok(End::Failure);
+                return Ok(RunEnd::Failure);
             }
         }
         Ok(self.quiet())
@@ -322,15 +322,15 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         self.queue.pop(deadlines, words)
     }
 
-    fn quiet(&self) -> End {
+    fn quiet(&self) -> RunEnd {
         match self.processes.values().any(Process::is_alive) {
-            true => End::Quiet,
-            false => End::Processes,
+            true => RunEnd::Quiet,
+            false => RunEnd::Processes,
         }
     }
 
     /// Starts the process at this place, and all others that start at this instant.
-    fn start(&mut self, first: usize) -> Result<Option<End>> {
+    fn start(&mut self, first: usize) -> Result<Option<RunEnd>> {
         let mut places = vec![first];
         let is_start = |_, event: &Event| matches!(event, Event::Start(_));
         while let Some(Event::Start(place)) = self.queue.pop_if(self.now, is_start) {
@@ -583,7 +583,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
     }
 
     /// The kill at this place of the faults happens, if the process runs.
-    fn kill(&mut self, n: usize) -> Option<End> {
+    fn kill(&mut self, n: usize) -> Option<RunEnd> {
         let Fault::Kill { process, restart, .. } = &self.system.fault[n] else { return None };
         let is_it = |of: &Process| of.name == *process && of.is_alive();
         let number = *self.processes.iter().find(|(_, of)| is_it(of))?.0;
@@ -593,7 +593,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
 
     /// A fault kills a process, which is started again after this time or by its policy; with the
     /// words about it.
-    fn kill_now(&mut self, number: u32, restart: Option<u64>) -> (Option<End>, String) {
+    fn kill_now(&mut self, number: u32, restart: Option<u64>) -> (Option<RunEnd>, String) {
         self.process(number).kill("");
         let (name, place) = (self.system.name_of(number), self.processes[&number].place);
         self.record.note(self.now, name, format_args!("is killed by a fault"));
@@ -617,7 +617,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         self.queue.push(time, u32::MAX, place as u32, Event::Start(place));
     }
 
-    fn killed(&mut self, number: u32, reason: &str) -> Option<End> {
+    fn killed(&mut self, number: u32, reason: &str) -> Option<RunEnd> {
         let name = &self.processes[&number].name;
         self.record.note(self.now, name, format_args!("is killed: {reason}"));
         self.report.failures.push(format!("{name} was killed: {reason}"));
@@ -629,7 +629,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         self.end_of(number, KILLED)
     }
 
-    fn ended(&mut self, number: u32, status: ExitStatus) -> Option<End> {
+    fn ended(&mut self, number: u32, status: ExitStatus) -> Option<RunEnd> {
         let (name, place) = (self.system.name_of(number), self.processes[&number].place);
         self.record.note(self.now, name, format_args!("ends, {status}"));
         self.leave(number);
@@ -651,9 +651,9 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         self.end_of(number, code as u8)
     }
 
-    fn end_of(&self, number: u32, code: u8) -> Option<End> {
+    fn end_of(&self, number: u32, code: u8) -> Option<RunEnd> {
         let name = self.system.name_of(number);
-        (self.system.end.as_deref() == Some(name)).then_some(End::Process(code))
+        (self.system.end.as_deref() == Some(name)).then_some(RunEnd::Process(code))
     }
 }
 

@@ -71,7 +71,7 @@ mod thread_order;
 
 pub use command::main;
 pub use durations::DurationRule;
-pub use outcome::{End, Report};
+pub use outcome::{Report, RunEnd};
 pub use record::Observer;
 pub use system::{CommandLine, Fault, Host, ProcessSpec, Restart, System, Value};
 

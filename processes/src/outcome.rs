@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum End {
+pub enum RunEnd {
     /// Its simulated time was over.
     Time,
     /// The process that the system names has ended, with this code: 128 and the number of a signal
@@ -29,7 +29,7 @@ pub enum End {
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// Why it ended.
-    pub end: End,
+    pub end: RunEnd,
     /// The simulated time of the end.
     pub time: Time,
     /// The messages, requests and responses that processes sent.

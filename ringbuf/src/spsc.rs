@@ -160,7 +160,7 @@ impl<T> Producer<T> {
             return 0;
         }
         let (ring, first) = (&*self.ring, self.place);
-        let mut run = Run { ring, tail: &mut self.tail, place: &mut self.place, items: 0 };
+        let mut run = Batch { ring, tail: &mut self.tail, place: &mut self.place, items: 0 };
         ring.walk(first, free, |cell| {
             fill(cell)?;
             run.items += 1;
@@ -176,14 +176,14 @@ impl<T> Producer<T> {
 }
 
 /// Publishes the written items when it is dropped, even by a panic.
-struct Run<'a, T> {
+struct Batch<'a, T> {
     ring: &'a Ring<T>,
     tail: &'a mut usize,
     place: &'a mut Place,
     items: usize,
 }
 
-impl<T> Drop for Run<'_, T> {
+impl<T> Drop for Batch<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
         if self.items == 0 {

@@ -9,7 +9,7 @@ use crate::parameters::{ParameterEvents, parameter_services};
 use crate::rcl::{
     Client, Locals, Node, NodeOptions, Publisher, RequestId, Sequences, Service, Subscription,
 };
-use crate::reports::{Complaints, End, Reporter, Watched};
+use crate::reports::{Complaints, Reporter, Watched, WatchedEndpoint};
 use ringspin_executor::{
     AnnouncedService, BoxError, Durability, Error, Liveliness, MessageTimes, ParameterClient,
     ParameterEventKind, ParameterValue, QoS, RemoteClient, RemoteEvents, RemoteNode,
@@ -44,7 +44,7 @@ impl RosNode {
     }
 
     /// The reporter of `end`; `None` for a connection that receives nothing.
-    fn reporter(&self, end: End, qos: QoS) -> Result<Option<Arc<Reporter>>, Error> {
+    fn reporter(&self, end: WatchedEndpoint, qos: QoS) -> Result<Option<Arc<Reporter>>, Error> {
         if self.connection.traffic == Traffic::PublishOnly {
             return Ok(None);
         }
@@ -97,7 +97,7 @@ impl RemoteNode for RosNode {
         let skips = !is_needed && self.connection.traffic != Traffic::Loopback;
         let listeners = skips.then(|| self.connection.listeners.count(topic));
         let inside = listeners.map(|count| Inside { count, matches: self.connection.knows_locals });
-        let reporter = self.reporter(End::Publisher(publisher.share()), qos)?;
+        let reporter = self.reporter(WatchedEndpoint::Publisher(publisher.share()), qos)?;
         Ok(Some(Arc::new(RosPublisher { publisher, inside, sent, reporter })))
     }
 
@@ -119,7 +119,7 @@ impl RemoteNode for RosNode {
         };
         let from = Subscription::of_table(&self.node, table, topic, &qos, locals)?;
         from.on_new_message(move |count| remote_notifier.announce(count))?;
-        let reporter = self.reporter(End::Subscription(from.share()), qos)?;
+        let reporter = self.reporter(WatchedEndpoint::Subscription(from.share()), qos)?;
         let _listener = self.connection.listeners.add(topic);
         let sequences = Sequences::default();
         let subscription = RosSubscription { from, times, missing, sequences, reporter, _listener };

@@ -13,12 +13,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const UNKNOWN_NODE: &str = "_NODE_NAME_UNKNOWN_";
 
 /// A publisher or subscription that is watched.
-pub(crate) enum End {
+pub(crate) enum WatchedEndpoint {
     Publisher(PublisherEndpoint),
     Subscription(SubscriptionEndpoint),
 }
 
-impl End {
+impl WatchedEndpoint {
     fn topic(&self) -> &str {
         match self {
             Self::Publisher(publisher) => publisher.topic(),
@@ -45,7 +45,7 @@ impl End {
 /// One publisher or subscription of the graph, with its node.
 pub(crate) struct Watched {
     pub(crate) node: Node,
-    pub(crate) end: End,
+    pub(crate) end: WatchedEndpoint,
     pub(crate) qos: QoS,
 }
 
@@ -65,8 +65,8 @@ impl Watched {
     /// The peer that was discovered last among those that are incompatible because of `policy`.
     fn misfit(&self, policy: Option<QosPolicy>) -> Result<Option<IncompatiblePeer>, Error> {
         let peers = match &self.end {
-            End::Publisher(_) => self.node.subscriptions(self.end.topic())?,
-            End::Subscription(_) => self.node.publishers(self.end.topic())?,
+            WatchedEndpoint::Publisher(_) => self.node.subscriptions(self.end.topic())?,
+            WatchedEndpoint::Subscription(_) => self.node.publishers(self.end.topic())?,
         };
         let mut misfits = peers.into_iter().rev().filter_map(|peer| {
             let incompatibility = self.end.misfit(&self.qos, &peer.qos)?;
@@ -81,8 +81,8 @@ impl Watched {
 
     fn describe(&self) -> String {
         match &self.end {
-            End::Publisher(publisher) => format!("{publisher:?}"),
-            End::Subscription(subscription) => format!("{subscription:?}"),
+            WatchedEndpoint::Publisher(publisher) => format!("{publisher:?}"),
+            WatchedEndpoint::Subscription(subscription) => format!("{subscription:?}"),
         }
     }
 }

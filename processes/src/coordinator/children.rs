@@ -6,7 +6,7 @@
 //! the process of the system all of its children end.
 
 use super::{Coordinator, Event};
-use crate::outcome::End;
+use crate::outcome::RunEnd;
 use crate::process::Process;
 use ringspin_executor::Result;
 use ringspin_process_protocol::Down;
@@ -79,7 +79,7 @@ impl Coordinator<'_, '_> {
     }
 
     /// A child has ended: its parent hears of it.
-    pub(super) fn child_has_ended(&mut self, number: u32) -> Option<End> {
+    pub(super) fn child_has_ended(&mut self, number: u32) -> Option<RunEnd> {
         let name = &self.processes[&number].name;
         self.record.note(self.now, name, format_args!("ends"));
         self.leave(number);

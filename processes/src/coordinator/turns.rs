@@ -5,7 +5,7 @@
 //! has kept the turns that it did not send: so the record is that of turns one by one.
 
 use super::Coordinator;
-use crate::outcome::End;
+use crate::outcome::RunEnd;
 use crate::process::{Gone, process_of};
 use ringspin_executor::{Error, ErrorKind, Result};
 use ringspin_modes::{ProcessFault, ScheduleEntry};
@@ -49,7 +49,11 @@ fn arrival(process: u32, frame: &Down) -> Arrival {
 impl Coordinator<'_, '_> {
     /// Gives a process turns in which these frames arrive. Only in the last one may it let time
     /// pass alone, and until when depends on all that it says before.
-    pub(super) fn turns(&mut self, number: u32, mut turns: Vec<Vec<Down>>) -> Result<Option<End>> {
+    pub(super) fn turns(
+        &mut self,
+        number: u32,
+        mut turns: Vec<Vec<Down>>,
+    ) -> Result<Option<RunEnd>> {
         let last = turns.split_off(turns.len().saturating_sub(1));
         if !turns.is_empty()
             && let end @ Some(_) = self.turns_until(number, turns, 0)?
@@ -64,7 +68,7 @@ impl Coordinator<'_, '_> {
         number: u32,
         turns: Vec<Vec<Down>>,
         until: u64,
-    ) -> Result<Option<End>> {
+    ) -> Result<Option<RunEnd>> {
         let Some(process) = self.processes.get(&number).filter(|process| process.is_alive()) else {
             return Ok(None);
         };
@@ -126,7 +130,7 @@ impl Coordinator<'_, '_> {
     }
 
     /// Hears a process until the end of its turn.
-    pub(super) fn hear(&mut self, number: u32) -> Result<Option<End>> {
+    pub(super) fn hear(&mut self, number: u32) -> Result<Option<RunEnd>> {
         self.report.turns += 1;
         let process = self.processes.get_mut(&number).expect("it was started");
         let heard = process.hear(self.shared, &mut self.lines);
@@ -148,17 +152,17 @@ impl Coordinator<'_, '_> {
         }
         // After its last words the process ends.
         let end = if is_over { self.hear(number)? } else { None };
-        Ok(if self.has_end_message { Some(End::Message) } else { end })
+        Ok(if self.has_end_message { Some(RunEnd::Message) } else { end })
     }
 
     /// A process ends within a turn. It may have kept those before.
-    fn gone(&mut self, number: u32, name: &str, gone: Gone) -> Result<Option<End>> {
+    fn gone(&mut self, number: u32, name: &str, gone: Gone) -> Result<Option<RunEnd>> {
         let lines = std::mem::take(&mut self.lines); // they are of its last turn
         let mut kept = self.processes[&number].kept(self.shared, number);
         if !kept.is_empty() && self.reason_to_refuse(number, &mut kept).is_none() {
             self.handle_turns(number, name, kept)?;
             if self.has_end_message {
-                return Ok(Some(End::Message));
+                return Ok(Some(RunEnd::Message));
             }
             self.report.turns += 1;
             self.note_arrivals(number);

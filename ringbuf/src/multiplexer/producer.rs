@@ -128,9 +128,9 @@ impl<T> Producer<T> {
     }
 
     #[inline(always)]
-    fn run(&mut self) -> Run<'_, T> {
+    fn run(&mut self) -> Batch<'_, T> {
         let Self { ring, tail, place, second_lap, .. } = self;
-        Run { ring, start: *tail, tail, place, second_lap: *second_lap, items: 0 }
+        Batch { ring, start: *tail, tail, place, second_lap: *second_lap, items: 0 }
     }
 
     /// Admits the consumers that asked to join since the last push.
@@ -188,7 +188,7 @@ impl<T> Producer<T> {
 }
 
 /// Items that are published together when this goes, even by a panic.
-struct Run<'a, T> {
+struct Batch<'a, T> {
     ring: &'a Ring<T>,
     tail: &'a mut u64,
     place: &'a mut Place,
@@ -197,7 +197,7 @@ struct Run<'a, T> {
     items: usize,
 }
 
-impl<T> Run<'_, T> {
+impl<T> Batch<'_, T> {
     /// Calls `f`, which writes an item or breaks, with up to `most` cells, which are free. With the
     /// iterator in here instead of in `f`, each large item was moved once more.
     #[inline(always)]
@@ -241,7 +241,7 @@ impl<T> Run<'_, T> {
     }
 }
 
-impl<T> Drop for Run<'_, T> {
+impl<T> Drop for Batch<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
         if self.items == 0 {

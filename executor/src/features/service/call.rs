@@ -176,9 +176,9 @@ enum State<P> {
 }
 
 /// Lies in a pool, so that a call allocates nothing once the pool has its size.
-type Shared<P> = ringspin_ringbuf::Shared<End<P>>;
+type Shared<P> = ringspin_ringbuf::Shared<CallEnd<P>>;
 
-struct End<P> {
+struct CallEnd<P> {
     result: Place<Result<Reply<P>, CallError>>,
     waker: AtomicWaker,
 }
@@ -187,7 +187,7 @@ struct End<P> {
 pub(super) struct Completer<P>(Option<Shared<P>>);
 
 /// The ends of the calls that the futures of one client await.
-pub(super) struct Futures<P>(Pool<End<P>>);
+pub(super) struct Futures<P>(Pool<CallEnd<P>>);
 
 impl<P> Futures<P> {
     /// Creates a pool for `calls` at a time, and more if futures are kept.
@@ -199,7 +199,7 @@ impl<P> Futures<P> {
 
     /// A future and its completion; `None` if 2^24 of them are kept.
     pub(super) fn pending(&self) -> Option<(CallFuture<P>, Completer<P>)> {
-        let mut end = End { result: Place::default(), waker: AtomicWaker::new() };
+        let mut end = CallEnd { result: Place::default(), waker: AtomicWaker::new() };
         loop {
             let capacity = self.0.capacity();
             end = match self.0.try_insert(end) {

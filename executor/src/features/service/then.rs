@@ -8,10 +8,10 @@ use std::any::Any;
 use std::sync::{Arc, Mutex};
 
 /// A closure that is called at the end of a call.
-pub(super) type Then<S, P> = Box<dyn End<S, P>>;
+pub(super) type Then<S, P> = Box<dyn CallAtEnd<S, P>>;
 
 /// The end of a call, once.
-pub(super) trait End<S, P>: Send {
+pub(super) trait CallAtEnd<S, P>: Send {
     fn end(
         &mut self,
         state: &mut S,
@@ -25,7 +25,7 @@ pub(super) trait End<S, P>: Send {
 /// its last handle may be dropped while the call has no response.
 struct Once<F>(Option<(F, Arc<Departure>)>);
 
-impl<S, P, F> End<S, P> for Once<F>
+impl<S, P, F> CallAtEnd<S, P> for Once<F>
 where
     F: FnOnce(&mut S, Result<Reply<P>, CallError>, &mut Context<'_>) -> Result<(), BoxError>
         + Send

@@ -11,7 +11,6 @@ mod duration;
 mod optimize;
 mod output;
 mod progress;
-mod random_graph;
 mod run;
 
 use std::path::PathBuf;
@@ -21,9 +20,9 @@ use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use reference_system::bench::Kind;
 use reference_system::crunch::DEFAULT_CRUNCH_LIMIT;
+use reference_system::determinism::ties::Ties;
 use reference_system::dot;
 use reference_system::middleware::Middleware;
-use ringspin_conformance::determinism::ties::Ties;
 use ringspin_modes::{Mapping, Mode};
 
 /// The largest N: one crunch takes about a second, and a run cannot end within a callback.
@@ -61,9 +60,6 @@ enum Command {
     /// Repeat the synthetic determinism benchmark of RSLCPP: 19,011 callbacks with random sleeps
     /// per run, and a single valid result.
     Determinism(DeterminismArguments),
-    /// Run random graphs that use every feature in deterministic mode, and print the digest of
-    /// each, to compare builds and machines.
-    RandomGraph(RandomGraphArguments),
     /// Measure the cost of the number cruncher on this machine.
     Calibrate(CalibrateArguments),
     /// Keep a core busy until the parent process ends.
@@ -262,25 +258,6 @@ struct DeterminismArguments {
     json: Option<PathBuf>,
 }
 
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Prints a line for each graph: its seed, its digest, and its number of events.")]
-struct RandomGraphArguments {
-    /// The seed of the first graph; further graphs use the following seeds.
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
-    /// The number of graphs.
-    #[arg(
-        long,
-        default_value_t = 100,
-        value_parser = clap::value_parser!(u32).range(1..=1_000_000)
-    )]
-    count: u32,
-    /// Run graphs with callbacks that create and destroy nodes and endpoints.
-    #[arg(long)]
-    changing: bool,
-}
-
 /// Executes the command of the arguments.
 pub(crate) fn execute(arguments: Arguments) -> anyhow::Result<()> {
     let Arguments { command, verbose, quiet } = arguments;
@@ -295,19 +272,11 @@ pub(crate) fn execute(arguments: Arguments) -> anyhow::Result<()> {
         Some(Command::Busy) => bench::busy(),
         Some(Command::Optimize(arguments)) => optimize::optimize(&arguments, quiet),
         Some(Command::Determinism(arguments)) => determinism::determinism(arguments, quiet),
-        Some(Command::RandomGraph(arguments)) => random_graph::random_graph(&arguments),
         Some(Command::Calibrate(calibrate)) => calibrate::calibrate(&calibrate.n),
         Some(Command::Graph(GraphArguments { mapping })) => {
             let mapping = mapping.map(Mapping::load).transpose()?;
             output::print(&dot::to_dot(mapping.as_ref()))
         }
-    }
-}
-
-impl Arguments {
-    /// Whether late and failing nodes are expected in this command.
-    pub(crate) fn fails_on_purpose(&self) -> bool {
-        matches!(self.command, Some(Command::RandomGraph(_)))
     }
 }
 

@@ -5,8 +5,8 @@
 //! ([`kpi`]) stand beside [those of other executors](ringspin_report::peers) in one [`table`], and
 //! on one page with charts ([`ringspin_report::render`]).
 //!
-//! The binary also has the commands of the workloads of [`ringspin_conformance`], which test the
-//! deterministic mode.
+//! Beside it is a workload that tests the order of callbacks, with a published result
+//! ([`determinism`]).
 //!
 //! The nodes deliberately know no mode and no thread. All modes use the same nodes and the same
 //! collector; otherwise they could not be compared.
@@ -16,6 +16,7 @@
 pub mod bench;
 pub mod crunch;
 pub mod description;
+pub mod determinism;
 pub mod dot;
 pub mod kpi;
 pub mod message;
@@ -23,6 +24,7 @@ pub mod middleware;
 pub mod optimize;
 pub mod rclcpp;
 pub mod run;
+mod sleep;
 pub mod system;
 pub mod table;
 pub mod trace;

@@ -14,7 +14,6 @@ fn main() -> ExitCode {
     let arguments = cli::Arguments::parse();
     let level = match arguments.verbose {
         true => LevelFilter::DEBUG,
-        false if arguments.fails_on_purpose() => LevelFilter::OFF,
         // Shows warnings, for example a refused SCHED_FIFO priority.
         false => LevelFilter::WARN,
     };

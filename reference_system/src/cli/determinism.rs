@@ -4,12 +4,12 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use reference_system::table::{aligned, table, text as shown};
-use ringspin_conformance::determinism::runs::{
+use reference_system::determinism::runs::{
     Options, Outcome, Progress, Report, SECONDS_PER_RUN, run_all,
 };
-use ringspin_conformance::determinism::ties::Ties;
-use ringspin_conformance::determinism::{CALLBACKS, NODES, States};
+use reference_system::determinism::ties::Ties;
+use reference_system::determinism::{CALLBACKS, NODES, States};
+use reference_system::table::{aligned, table, text as shown};
 use ringspin_modes::allowed_cores;
 use serde::Serialize;
 

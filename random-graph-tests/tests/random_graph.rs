@@ -1,11 +1,11 @@
 //! Random graphs: the digest does not depend on how they are run, and every loss is counted.
 
-use ringspin_conformance::random_graph::{Handles, RandomGraph};
 use ringspin_executor::{BoxError, Time};
 use ringspin_modes::random::{Purpose, Stream};
 use ringspin_modes::{
     Candidate, Cores, Jitter, RunDigest, Schedule, Simulation, TieBreaker, TiePolicy,
 };
+use ringspin_random_graph_tests::{Handles, RandomGraph};
 use ringspin_simulation::models::{Distribution, Durations, Links};
 use ringspin_simulation::{Exploration, Job, Order, Report, Session};
 use std::collections::BTreeSet;

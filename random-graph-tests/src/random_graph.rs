@@ -7,16 +7,6 @@
 //! durations, cores, jitter and tie policies. Callbacks compute with integers and floating point,
 //! and their results are part of the digest.
 //!
-//! ```
-//! use ringspin_conformance::random_graph::RandomGraph;
-//!
-//! let random = RandomGraph::new(7);
-//! let digest = random.job().run()?.digest();
-//! assert_eq!(random.job().run()?.digest(), digest);
-//! assert_ne!(RandomGraph::new(8).job().run()?.digest(), digest);
-//! # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
-//! ```
-//!
 //! | module | content |
 //! |---|---|
 //! | `random_source` | the source of random choices |

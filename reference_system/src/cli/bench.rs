@@ -174,7 +174,7 @@ pub(super) fn busy() -> Result<()> {
 pub(super) fn tour(quiet: bool) -> Result<()> {
     let kinds = vec![Kind::Single, Kind::Multi, Kind::Deterministic];
     // Enough for more than a hundred samples of each cell, so that a single one is not its p99.
-    let options = BenchOptions::new(kinds, &[64, 1024, 4096], Duration::from_secs(5), 3);
+    let options = BenchOptions::new(kinds, &[64, 1024, 4096], Duration::from_secs(4), 3);
     let mut results = options.results(output::command_line());
     let (listener, keep) = (listen_for_ctrl_c()?, |_: &Results| Ok::<_, BoxError>(()));
     let later = Duration::from_secs(1);

@@ -20,6 +20,7 @@ mod ready_set;
 mod reclaim;
 mod sleeper;
 mod spsc;
+mod strand;
 mod table;
 mod wait;
 

@@ -24,6 +24,7 @@ mod all {
     pub(crate) mod sleeper;
     pub(crate) mod slots;
     pub(crate) mod spsc;
+    pub(crate) mod strand;
     pub(crate) mod sync;
     pub(crate) mod table;
     pub(crate) mod wait;

@@ -287,6 +287,16 @@ impl Inbox {
         self.registrar.clone()
     }
 
+    /// Adds the lines that an event touches.
+    #[cfg(not(ringbuf_loom))]
+    pub fn add_to(&self, lines: &mut crate::prefetch::CacheLines) {
+        lines.add(&*self.set);
+        lines.add(&*self.attention);
+        lines.add(&self.rings[..]);
+        lines.add(&self.tokens[..]);
+        self.rings.iter().for_each(|ring| ring.consumer.add_to(lines));
+    }
+
     /// Takes over rings and tokens that were added, and lets those be used again that were removed
     /// and are in no ring any more. Cheap if there is nothing to do.
     #[inline]
@@ -518,12 +528,17 @@ impl Inbox {
 
     /// Parks as [`ReadySet::sleep`] does, unless something is left to do.
     pub fn sleep(&self, timeout: Duration) {
+        self.clear_standing();
+        self.set.sleep(timeout);
+    }
+
+    /// Takes off the mark that [stands](self#a-mark-that-stands), for a worker that is to rest.
+    pub fn clear_standing(&self) {
         if let Some(index) = self.set.only()
             && self.is_idle(index)
         {
             self.clear_idle(index);
         }
-        self.set.sleep(timeout);
     }
 
     /// Takes the mark off ring `index`, which was seen to be [idle](Self::is_idle).

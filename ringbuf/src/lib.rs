@@ -83,6 +83,8 @@ mod sleeper;
 #[cfg(feature = "std")]
 mod slots;
 pub mod spsc;
+#[cfg(feature = "std")]
+pub mod strand;
 #[cfg(ringbuf_suspend)]
 pub mod suspend;
 mod sync;
@@ -113,6 +115,8 @@ pub use ready::EntryLine;
 pub use ready::MAX_TOKEN;
 #[cfg(feature = "std")]
 pub use ready_set::ReadySet;
+#[cfg(feature = "std")]
+pub use strand::Strand;
 #[cfg(feature = "std")]
 pub use table::Table;
 pub use ticks::ticks;

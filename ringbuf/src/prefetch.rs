@@ -29,6 +29,21 @@ impl CacheLines {
     }
 }
 
+#[cfg(feature = "std")]
+impl CacheLines {
+    /// Removes lines that were added twice.
+    pub fn dedup(&mut self) {
+        self.0.sort_unstable();
+        self.0.dedup();
+    }
+
+    /// Starts to fetch all of them. Waits for nothing.
+    #[inline]
+    pub fn fetch(&self) {
+        self.0.iter().for_each(|line| fetch(line << LINE_BITS));
+    }
+}
+
 /// The lines of many events.
 #[derive(Clone, Debug, Default)]
 pub struct PrefetchPlan {

@@ -344,6 +344,13 @@ pub struct Consumer {
 }
 
 impl Consumer {
+    /// Adds the lines that a push and a pop touch in a ring that is almost empty.
+    #[cfg(not(ringbuf_loom))]
+    pub(crate) fn add_to(&self, lines: &mut crate::prefetch::CacheLines) {
+        lines.add(&*self.ring);
+        lines.add(self.ring.entry(self.head));
+    }
+
     /// Takes the oldest token. Wait-free.
     #[inline]
     pub fn pop(&mut self) -> Option<u32> {

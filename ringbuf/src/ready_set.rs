@@ -21,6 +21,7 @@ use crate::leaves::{LEAF_BITS, Leaves};
 use crate::sleeper::Sleeper;
 use crate::sync::{AtomicU64, order, park_timeout, step, total_order};
 use crossbeam_utils::CachePadded;
+use std::sync;
 use std::time::Duration;
 
 const SLEEPING: u64 = 1 << 63;
@@ -234,9 +235,25 @@ impl ReadySet {
         self.summary.fetch_or(0, order!(AcqRel, "ready_set.register"));
     }
 
-    /// Parks the calling thread until a loop is marked, [`wake`](Self::wake) is called, `timeout`
-    /// has passed, or, now and then, for no reason. Returns at once if a loop is ready.
-    pub fn sleep(&self, timeout: Duration) {
+    /// Has `waker` called where a thread would be woken, for a worker that several threads run in
+    /// turns. Lock-free.
+    pub fn wake_by(&self, waker: sync::Arc<dyn Fn() + Send + Sync>) {
+        self.sleeper.register_function(waker);
+        // "ready_set.wake_by": pairs with "ready_set.mark".
+        self.summary.fetch_or(0, order!(Release, "ready_set.wake_by"));
+    }
+
+    /// How many loops are marked, of those with a separate bit in the summary.
+    #[inline]
+    pub fn marked(&self) -> u32 {
+        // A hint, like the look of `is_empty`.
+        let summary = self.summary.load(order!(Relaxed, "ready_set.peek"));
+        (summary & !SLEEPING & !self.groups).count_ones()
+    }
+
+    /// Whether no loop is marked; if so, the next mark wakes. Only the worker calls it.
+    #[inline]
+    pub fn rest(&self) -> bool {
         // "ready_set.sleep": fails if a bit was set before; a bit set afterwards sees `SLEEPING`.
         // All of these being read-modify-writes of one word, that holds without any ordering.
         let exchanged = self.summary.compare_exchange(
@@ -245,9 +262,21 @@ impl ReadySet {
             order!(Relaxed, "ready_set.sleep"),
             order!(Relaxed, "ready_set.peek"),
         );
-        if exchanged.is_ok() {
+        exchanged.is_ok()
+    }
+
+    /// Ends a [rest](Self::rest).
+    #[inline]
+    pub fn rise(&self) {
+        self.summary.fetch_and(!SLEEPING, order!(Relaxed, "ready_set.awake"));
+    }
+
+    /// Parks the calling thread until a loop is marked, [`wake`](Self::wake) is called, `timeout`
+    /// has passed, or, now and then, for no reason. Returns at once if a loop is ready.
+    pub fn sleep(&self, timeout: Duration) {
+        if self.rest() {
             park_timeout(timeout);
-            self.summary.fetch_and(!SLEEPING, order!(Relaxed, "ready_set.awake"));
+            self.rise();
         }
     }
 }

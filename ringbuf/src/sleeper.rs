@@ -1,4 +1,5 @@
-//! The thread that sleeps, and that others wake: registered and woken without a lock.
+//! The thread that sleeps, and that others wake: registered and woken without a lock. In place of
+//! a thread there may be a function, for a worker that several threads run in turns.
 //!
 //! A waker may be suspended while it has a thread's handle: neither other wakers nor the next
 //! registration wait for it. The handle before is dropped when no thread can have it any more.
@@ -12,6 +13,7 @@ use crate::list::List;
 use crate::reclaim::Replaced;
 use crate::reclaim::{Domain, Published};
 use crate::sync::{Thread, current, step};
+use std::fmt;
 use std::sync::Arc;
 #[cfg(not(ringbuf_loom))]
 use std::sync::LazyLock;
@@ -30,20 +32,40 @@ fn domain() -> Arc<Domain> {
     Arc::default()
 }
 
+/// The function that wakes in place of an unpark.
+pub(crate) type Waker = Arc<dyn Fn() + Send + Sync>;
+
+#[derive(Clone)]
+enum Target {
+    None,
+    Thread(Thread),
+    Function(Waker),
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("none"),
+            Self::Thread(thread) => thread.fmt(f),
+            Self::Function(_) => f.write_str("a function"),
+        }
+    }
+}
+
 /// The thread to wake.
 #[derive(Debug)]
 pub(crate) struct Sleeper {
-    /// The thread that registered last.
-    thread: Published<Option<Thread>>,
+    /// The one that was registered last.
+    target: Published<Target>,
     #[cfg(ringbuf_loom)]
-    replaced: List<Replaced<Option<Thread>>>,
+    replaced: List<Replaced<Target>>,
 }
 
 impl Sleeper {
     /// Creates a sleeper without a thread.
     pub(crate) fn new() -> Self {
         Self {
-            thread: Published::new(None, &domain()),
+            target: Published::new(Target::None, &domain()),
             #[cfg(ringbuf_loom)]
             replaced: List::new(),
         }
@@ -52,16 +74,29 @@ impl Sleeper {
     /// Makes the calling thread the one that is woken. Lock-free.
     #[cfg(not(ringbuf_loom))]
     pub(crate) fn register(&self) {
-        let (thread, _change) = (current(), self.thread.domain().change());
-        if self.thread.load().as_ref().is_none_or(|of| of.id() != thread.id()) {
-            self.thread.replace(Some(thread));
+        let (thread, _change) = (current(), self.target.domain().change());
+        if !matches!(&*self.target.load(), Target::Thread(of) if of.id() == thread.id()) {
+            self.target.replace(Target::Thread(thread));
         }
+    }
+
+    /// Has `waker` called in place of a thread's unpark. Lock-free.
+    #[cfg(not(ringbuf_loom))]
+    pub(crate) fn register_function(&self, waker: Waker) {
+        let _change = self.target.domain().change();
+        self.target.replace(Target::Function(waker));
     }
 
     #[cfg(ringbuf_loom)]
     pub(crate) fn register(&self) {
         // SAFETY: it is dropped with the sleeper.
-        self.replaced.push(unsafe { self.thread.exchange(Some(current())) });
+        self.replaced.push(unsafe { self.target.exchange(Target::Thread(current())) });
+    }
+
+    #[cfg(ringbuf_loom)]
+    pub(crate) fn register_function(&self, waker: Waker) {
+        // SAFETY: it is dropped with the sleeper.
+        self.replaced.push(unsafe { self.target.exchange(Target::Function(waker)) });
     }
 
     /// Has the registered thread's current or next park end, if there is one. Without a lock; the
@@ -69,12 +104,14 @@ impl Sleeper {
     #[cold]
     pub(crate) fn wake(&self) {
         #[cfg(not(ringbuf_loom))]
-        let _pin = self.thread.domain().pin();
-        // SAFETY: the pin keeps this thread online; a model drops no thread before the sleeper.
-        let thread = unsafe { self.thread.read() };
+        let _pin = self.target.domain().pin();
+        // SAFETY: the pin keeps this thread online; a model drops no target before the sleeper.
+        let target = unsafe { self.target.read() };
         step!("wake.found");
-        if let Some(thread) = thread {
-            thread.unpark();
+        match target {
+            Target::None => {}
+            Target::Thread(thread) => thread.unpark(),
+            Target::Function(wake) => wake(),
         }
     }
 }

@@ -12,6 +12,7 @@
 //! | `notifying` | guard conditions, tasks, timers and calls |
 //! | `changing` | entities that are created and destroyed while the worker works |
 //! | `reclaiming` | memory of parts that left the graph |
+//! | `sharing` | workers that several threads run in turns |
 
 #![forbid(unsafe_code)]
 
@@ -25,3 +26,5 @@ mod notifying;
 mod publishing;
 #[cfg(test)]
 mod reclaiming;
+#[cfg(test)]
+mod sharing;

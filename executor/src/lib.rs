@@ -90,4 +90,4 @@ pub use running::graph::{
 };
 pub use running::node::Node;
 pub use running::picker::Picker;
-pub use running::worker::{ReadyEvent, Worker};
+pub use running::worker::{Entrance, ReadyEvent, Worker};

@@ -43,6 +43,8 @@ struct StopState {
     requested: Flag,
     exit_code: Mutex<Option<u8>>,
     workers: Mutex<Vec<(Arc<ReadySet>, Running)>>,
+    /// Of threads that run several workers in turns.
+    threads: Mutex<Vec<Arc<ReadySet>>>,
     /// The number of running workers.
     active: Mutex<usize>,
     left: Condvar,
@@ -59,6 +61,7 @@ impl StopHandle {
     pub(crate) fn pause(&self) {
         self.0.flag.raise();
         lock(&self.0.workers).iter().for_each(|(set, _)| set.wake());
+        lock(&self.0.threads).iter().for_each(|set| set.wake());
     }
 
     /// Stops the executor like [`stop`](Self::stop), with an exit code: the first code that is
@@ -147,6 +150,11 @@ impl StopHandle {
     pub(crate) fn attach(&self, set: Arc<ReadySet>, running: Running) {
         lock(&self.0.workers).push((set, running));
     }
+
+    /// Wakes a thread that runs several workers in turns, as a worker is woken.
+    pub(crate) fn attach_thread(&self, set: Arc<ReadySet>) {
+        lock(&self.0.threads).push(set);
+    }
 }
 
 impl fmt::Debug for StopHandle {
@@ -201,14 +209,20 @@ impl WorkerThread {
         Self { stop, before, reading: domain.enter(), not_send: PhantomData }
     }
 
-    /// Marks a quiescent point; whether anything may have changed since the last one.
+    /// Marks a quiescent point; whether anything may have changed since the last one: then each
+    /// worker that this thread runs has to [adopt](crate::Worker::adopt_changes) changes.
     #[inline]
-    pub(crate) fn pass(&mut self) -> bool {
+    pub fn pass(&mut self) -> bool {
         self.reading.pass()
     }
 
+    /// The thread runs another worker from here on.
+    pub(crate) fn switch_to(&mut self, running: &Running) {
+        CURRENT.set(Some(running.clone()));
+    }
+
     /// Calls `rest`, in which the thread runs no event.
-    pub(crate) fn pause<R>(&mut self, rest: impl FnOnce() -> R) -> R {
+    pub fn pause<R>(&mut self, rest: impl FnOnce() -> R) -> R {
         self.reading.pause(rest)
     }
 }

@@ -287,7 +287,7 @@ impl CallbackCounters {
     }
 }
 
-/// The idle statistics of one worker.
+/// The idle statistics of one worker, or of one thread where threads share workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkerStatistics {
     /// The number of searches for events that found none: many per microsecond while it spins, none
@@ -308,7 +308,8 @@ pub struct Statistics {
     /// or no slot was left ([`PublishError::NoSlot`](crate::PublishError::NoSlot)). Those of topics
     /// without any ends left are together, as `removed topics`.
     pub refused: Vec<(String, u64)>,
-    /// Per worker; all zero in deterministic mode, which never rests.
+    /// Per worker, or per thread where threads share workers; all zero in deterministic mode, which
+    /// never rests.
     pub workers: Vec<WorkerStatistics>,
 }
 

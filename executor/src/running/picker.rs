@@ -9,7 +9,7 @@
 //! the waiting events behind.
 
 use ringspin_ringbuf::ready_set::Members;
-use ringspin_ringbuf::{ReadySet, ticks};
+use ringspin_ringbuf::{CacheLines, ReadySet, ticks};
 use std::cmp::Reverse;
 
 /// Limit of the events in a row from loops of the highest priority while others are ready. Then one
@@ -138,6 +138,16 @@ impl Picker {
             class.lower.remove(index);
         });
         self.classes.retain(|class| !class.members.is_empty());
+    }
+
+    /// Adds the lines that a pick touches.
+    pub(crate) fn add_to(&self, lines: &mut CacheLines) {
+        lines.add(&self.classes[..]);
+    }
+
+    /// The highest priority of its rings; zero without rings.
+    pub fn highest_priority(&self) -> u8 {
+        self.classes.first().map_or(0, |class| class.priority)
     }
 
     /// Lets a turn end with the event that is handled after so many [`ticks`]. Without this only

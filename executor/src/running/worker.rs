@@ -21,7 +21,7 @@ use crate::base::digest::DigestCollector;
 use crate::base::directory::{Directory, LoopName};
 use crate::base::escape::{catch_panic, error_message, log_drop, try_drop_each};
 use crate::base::event::{CallbackId, Completion, Dispatch, EventId, LoopId, Recorder};
-use crate::base::stop::{Running, WorkerCounters, WorkerThread};
+use crate::base::stop::{Running, StopHandle, WorkerCounters, WorkerThread};
 use crate::base::time::{Clock, SimClock, Time};
 use crate::delivery::callback_deadline::DeadlineWatch;
 use crate::delivery::context::Context;
@@ -181,6 +181,32 @@ pub struct Worker {
     counters: Arc<WorkerCounters>,
 }
 
+/// Enters threads that run the workers of a graph in turns.
+#[derive(Clone, Debug)]
+pub struct Entrance {
+    stop: StopHandle,
+    running: Running,
+    domain: Arc<Domain>,
+}
+
+impl Entrance {
+    /// Marks this thread as one that runs workers, until the mark is dropped.
+    pub fn enter(&self) -> WorkerThread {
+        WorkerThread::enter(self.stop.clone(), self.running.clone(), &self.domain)
+    }
+
+    /// Counts a search of this thread that found no event.
+    #[inline]
+    pub fn count_idle(&self) {
+        self.running.counters.idle.add_by_owner(1);
+    }
+
+    /// Counts a sleep of this thread.
+    pub fn count_sleep(&self) {
+        self.running.counters.sleeps.add_by_owner(1);
+    }
+}
+
 impl Worker {
     /// A worker without loops, which [adopts](Self::adopt) them from `link`. All of them share the
     /// rings of `picker`, if it has any.
@@ -225,6 +251,41 @@ impl Worker {
     pub fn enter(&self) -> WorkerThread {
         let stop = self.shared.failures.stop.clone();
         WorkerThread::enter(stop, self.running.clone(), self.link.changes.domain())
+    }
+
+    /// The means of a thread to run workers of this graph in turns, and to sleep on `set`.
+    pub fn entrance(&self, set: &Arc<ReadySet>) -> Entrance {
+        let stop = self.shared.failures.stop.clone();
+        stop.attach_thread(set.clone());
+        let domain = self.link.changes.domain().clone();
+        Entrance { stop, running: self.running.clone(), domain }
+    }
+
+    /// `thread` runs this worker from here on, until it runs another one.
+    #[inline]
+    pub fn resume_on(&self, thread: &mut WorkerThread) {
+        thread.switch_to(&self.running);
+    }
+
+    /// Adopts changes of the graph, after a thread has [passed](WorkerThread::pass) a quiescent
+    /// point.
+    pub fn adopt_changes(&mut self) {
+        self.adopt_all();
+    }
+
+    /// Whether the worker has nothing to do; if so, it is ready to [rest](ReadySet::rest).
+    #[inline]
+    pub fn settle(&self) -> bool {
+        let is_idle = !self.has_ready();
+        if is_idle {
+            self.inbox.clear_standing();
+        }
+        is_idle
+    }
+
+    /// The highest priority of its loops.
+    pub fn priority(&self) -> u8 {
+        self.picker.highest_priority()
     }
 
     /// The set of ready loops, to wait on.

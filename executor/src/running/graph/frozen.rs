@@ -51,6 +51,10 @@ pub struct Plan {
     pub workers: Vec<Vec<LoopId>>,
     /// The order in which each worker serves its loops.
     pub order: ReadyOrder,
+    /// The number of threads that run the workers. If it is not that of the workers, the threads
+    /// share them: each [enters](crate::Worker::entrance) by one of the first workers, which has
+    /// its statistics.
+    pub threads: usize,
     /// Where loops go that are created later, or that another thread has created since the plan was
     /// made.
     pub late: LatePlacement,
@@ -77,7 +81,8 @@ impl Plan {
         let of_node = |_: &str, _: &str, of_node: Option<usize>| {
             Some(LatePlace { worker: of_node.unwrap_or(0), priority: 0 })
         };
-        Self { workers, order, late: Arc::new(of_node), stamps: None }
+        let threads = workers.len();
+        Self { workers, order, threads, late: Arc::new(of_node), stamps: None }
     }
 }
 
@@ -226,7 +231,7 @@ impl Graph {
         builder.connect_topics(&running, &ready);
         start_topics(&mut builder, &running, &ready, &mut workers, &info);
         let worker_counters =
-            workers.iter().map(|worker: &Worker| worker.counters().clone()).collect();
+            workers.iter().take(plan.threads).map(|of: &Worker| of.counters().clone()).collect();
         let (graph, topics) = (self.clone(), builder.all_topics.clone());
         let counters = running.counters.clone();
         builder.running = Some(running);

@@ -17,6 +17,22 @@ const LARGE_BYTES: usize = 256 << 10;
 type Described<'a> = (&'a TopicInfo, &'a Arc<dyn AnyTopic>);
 
 impl Worker {
+    /// The memory that its next event may touch.
+    pub fn cache_lines(&self) -> CacheLines {
+        let mut lines = CacheLines::default();
+        lines.add(self);
+        lines.add(&*self.counters);
+        self.inbox.add_to(&mut lines);
+        self.picker.add_to(&mut lines);
+        (0..self.routes.len()).for_each(|token| self.add_to(token as u32, &mut lines));
+        lines.add(&self.callback_counters[..]);
+        lines.add(&self.loops[..]);
+        lines.add(&self.names[..]);
+        self.names.iter().for_each(|name| lines.add(&**name));
+        lines.dedup();
+        lines
+    }
+
     /// Collects the memory that the expiries of its timers touch: directly, and through the
     /// messages that they may publish; not for small graphs. `topics` are those of `info`, in its
     /// order; `token` is the worker's number of each callback.

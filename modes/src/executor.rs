@@ -13,11 +13,11 @@ use crate::deterministic::{
 };
 use crate::error::catch_part;
 use crate::live_clock::SpinEnd;
-use crate::mapping::{CorePlan, Mapping, Placement};
+use crate::mapping::Mapping;
 use crate::memory;
 pub use crate::mode::Mode;
-use crate::plan;
-use crate::scheduler::{LiveScheduler, Scheduler, Spin};
+use crate::plan::{self, Threads};
+use crate::scheduler::{BalancedScheduler, LiveScheduler, Scheduler, Spin};
 use crate::signal::{self, Registration};
 use ringspin_executor::{
     Error, ErrorKind, Failure, FailurePolicy, Frozen, Graph, GraphInfo, Monitor, Node, Plan,
@@ -181,31 +181,23 @@ impl Executor {
         plan::prioritize(&self.graph, &self.mode)?;
         let info = self.graph.info();
         match self.mode.clone() {
-            Mode::SingleCore => self.start_live(&info, None),
-            Mode::MultiCore(mapping) => {
-                let cores = plan::place(&info, mapping.as_ref())?;
-                self.start_live(&info, Some(cores))
+            Mode::SingleCore | Mode::MultiCore(_) => {
+                let threads = plan::threads(&self.mode, &info)?;
+                self.start_live(&info, threads)
             }
             Mode::Deterministic(simulation) => self.start_deterministic(&simulation, &info),
         }
     }
 
-    /// Starts a worker for each of `cores`, or one for the thread that spins.
-    fn start_live(
-        &mut self,
-        info: &GraphInfo,
-        cores: Option<(Vec<CorePlan>, Placement)>,
-    ) -> Result<Running> {
-        let order = info.topological_order();
-        let workers = match &cores {
-            Some((cores, _)) => cores.iter().map(|core| core.in_order(&order)).collect(),
-            None => vec![order],
-        };
+    fn start_live(&mut self, info: &GraphInfo, threads: Threads) -> Result<Running> {
+        let Threads { workers, cores, placement, ranks } = threads;
         let mut plan = Plan::new(workers, self.live_order);
-        let cores = cores.map(|(cores, placement)| {
+        if let Some(placement) = placement {
             plan.late = placement.into_late();
-            cores
-        });
+        }
+        if let Some(cores) = &cores {
+            plan.threads = cores.len();
+        }
         let follower = Follower::new(&self.chains, info)?;
         plan.stamps = follower.as_ref().map(|follower| follower.stamps().clone());
         let clock = self.live_clock()?;
@@ -224,7 +216,12 @@ impl Executor {
         if self.lock_memory || plan::locks_memory(&self.mode) {
             memory::lock_all();
         }
-        let scheduler = Box::new(LiveScheduler::new(workers, cores, clock, self.turn));
+        let scheduler: Box<dyn Scheduler> = match (cores, ranks) {
+            (Some(cores), Some(ranks)) => {
+                Box::new(BalancedScheduler::new(workers, &ranks, cores, clock, self.turn))
+            }
+            (cores, _) => Box::new(LiveScheduler::new(workers, cores, clock, self.turn)),
+        };
         Ok(Running { monitor, scheduler, follower })
     }
 

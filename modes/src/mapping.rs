@@ -345,8 +345,8 @@ impl Mapping {
         self
     }
 
-    /// The default when no mapping is given: one node after the other, in the order of their
-    /// creation, over `cores`; all callback groups of a node stay together.
+    /// One node after the other, in the order of their creation, over `cores`; all callback groups
+    /// of a node stay together.
     ///
     /// It needs no knowledge of the load, so it is a start and not a recommendation. The mapping is
     /// empty if it has no cores. O(n log n) in the loops.

@@ -11,8 +11,7 @@ pub enum Mode {
     /// Every event loop on the thread that spins.
     #[default]
     SingleCore,
-    /// Event loops on pinned cores; without a mapping, nodes are dealt out to the allowed cores in
-    /// turn, in order of creation.
+    /// Event loops on pinned cores; without a mapping, on each core where there is time for them.
     MultiCore(Option<Mapping>),
     /// Every event loop in one sequence under simulated time.
     Deterministic(Box<Simulation>),

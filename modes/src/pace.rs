@@ -79,6 +79,11 @@ impl Pace {
         ticks.map_or(self.rate > 0.0, |ticks| self.is_ahead_at(deadline, ticks))
     }
 
+    /// How long the turn of an event loop is at most.
+    pub(crate) fn turn(&self) -> Duration {
+        self.turn
+    }
+
     /// The ticks in a turn, or fewer; `None` until the rate is known.
     pub(crate) fn turn_ticks(&self) -> Option<u64> {
         (self.rate > 0.0).then_some((self.turn.as_nanos() as f64 * self.rate) as u64)

@@ -2,12 +2,15 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `balanced` | the scheduler of multi-core without a mapping: event loops that move |
 //! | `live` | the scheduler of both live modes: workers on the real clock |
 //! | `sequenced` | the deterministic scheduler |
 
+mod balanced;
 mod live;
 mod sequenced;
 
+pub(crate) use balanced::BalancedScheduler;
 pub(crate) use live::LiveScheduler;
 
 use crate::deterministic::{Condition, Sequencer};

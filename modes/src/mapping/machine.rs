@@ -37,8 +37,8 @@ impl Machine {
         Self { allowed: allowed_cores(), isolated }
     }
 
-    /// The cores for workers without a mapping, as many as the affinity mask and the quota of the
-    /// control group let compute at the same time, and whether the workers stay on them. They do if
+    /// The cores without a mapping, as many as the affinity mask and the quota of the
+    /// control group let compute at the same time, and whether the threads stay on them. They do if
     /// that is the whole machine: with less of it, others are scheduled on these cores, too.
     pub(crate) fn default_cores(&self) -> (Vec<usize>, bool) {
         let online = std::fs::read_to_string(ONLINE).ok().and_then(|text| parse_cpu_list(&text));

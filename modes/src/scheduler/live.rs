@@ -28,7 +28,7 @@ use std::time::Duration;
 const SPIN_TAIL: Duration = Duration::from_micros(10);
 
 /// How long a worker sleeps that waits for a clock which stands still: until it is woken.
-const FOREVER: Duration = Duration::from_secs(1 << 30);
+pub(super) const FOREVER: Duration = Duration::from_secs(1 << 30);
 
 pub(crate) struct LiveScheduler {
     workers: Vec<Worker>,
@@ -91,7 +91,11 @@ impl Scheduler for LiveScheduler {
                 run_worker((worker, pace), clock, spin, end);
             });
         };
-        run_pinned((cores.iter().zip(workers), pace), clock, spin, end)
+        let bodies = workers.iter_mut().map(|worker| {
+            let (clock, mut pace) = (&**clock, pace.clone());
+            move |spin: Spin<'_>| run_worker((worker, &mut pace), clock, spin, end)
+        });
+        run_threads(cores.iter().zip(bodies), spin)
     }
 
     fn run_one(&mut self, spin: Spin<'_>, end: SpinEnd) -> Result<bool> {
@@ -177,7 +181,7 @@ fn read(clock: &RosClock, worker: &mut Worker, pace: &mut Pace) -> Time {
 
 /// How long to sleep from `now` until something is `due`; `None` if it is so soon that spinning is
 /// better. A clock that is followed wakes its sleepers itself.
-fn time_to_sleep(clock: &RosClock, now: Time, due: Time) -> Option<Duration> {
+pub(super) fn time_to_sleep(clock: &RosClock, now: Time, due: Time) -> Option<Duration> {
     if clock.is_followed() {
         return Some(FOREVER);
     }
@@ -248,24 +252,21 @@ fn run_ready((worker, pace): (&mut Worker, &mut Pace), clock: &RosClock, stop: &
     worker.dispatch_ready(&mut thread, || stop.is_stopped())
 }
 
-/// Runs each worker on a separate thread, pinned to its core, until all have returned. A panic
+/// Runs each body on a separate thread, pinned to its core, until all have returned. A panic
 /// outside of the callbacks stops all of them.
-fn run_pinned<'a>(
-    (workers, pace): (impl Iterator<Item = (&'a CorePlan, &'a mut Worker)>, &Pace),
-    clock: &RosClock,
+pub(super) fn run_threads<'a>(
+    bodies: impl Iterator<Item = (&'a CorePlan, impl FnOnce(Spin<'_>) + Send)>,
     spin: Spin<'_>,
-    end: SpinEnd,
 ) -> Result<()> {
     std::thread::scope(|scope| {
         let mut threads = Vec::new();
-        for (plan, worker) in workers {
+        for (plan, body) in bodies {
             let name = thread_name(plan);
             let spin = Spin { wait: plan.wait.unwrap_or(spin.wait), ..spin };
-            let mut pace = pace.clone();
             let body = move || {
                 let pinned_run = || {
                     pin(plan).inspect_err(|_| spin.stop.stop())?;
-                    run_worker((worker, &mut pace), clock, spin, end);
+                    body(spin);
                     Ok(())
                 };
                 let name = format!("the worker of core {}", plan.core);

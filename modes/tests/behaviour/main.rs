@@ -1,6 +1,7 @@
 //! Promises of every mode, tested in every mode through one parameter.
 
 mod actions;
+mod balance;
 mod bursts;
 mod changes;
 mod churn;

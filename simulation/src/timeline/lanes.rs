@@ -15,7 +15,8 @@ pub(super) fn of(info: &GraphInfo, mode: &Mode) -> Result<Lanes> {
     let one = || (vec![Lane { name: "one core".into(), core: None }], info.loops.map(|_, _| 0));
     match mode {
         Mode::SingleCore => Ok(one()),
-        Mode::MultiCore(mapping) => Ok(planned(info, &plan::cores(info, mapping.as_ref())?)),
+        Mode::MultiCore(None) => Ok(one_each(info)),
+        Mode::MultiCore(Some(mapping)) => Ok(planned(info, &plan::cores(info, mapping)?)),
         Mode::Deterministic(simulation) => match &simulation.cores {
             Cores::Unlimited => Ok(one_each(info)),
             Cores::Single => Ok(one()),

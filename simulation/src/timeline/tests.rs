@@ -115,10 +115,11 @@ fn without_a_mapping_each_loop_or_the_one_core_is_a_lane() {
 #[test]
 fn live_runs_count_from_their_first_callback() {
     let core = allowed_cores()[0];
+    let shared = if allowed_cores().len() > 1 { "/source".into() } else { format!("core {core}") };
     for (mode, lane) in [
         (Mode::SingleCore, "one core".to_owned()),
         (Mode::MultiCore(Some(Mapping::new().default_core(core))), format!("core {core}")),
-        (Mode::MultiCore(None), format!("core {core}")),
+        (Mode::MultiCore(None), shared),
     ] {
         let timeline = run(&mode, 100);
         // Three calls of the source, and of the sink as many as the machine had time for.

@@ -1,0 +1,533 @@
+//! The multi-core mode without a mapping: a thread per core, and event loops that run where there
+//! is time for them.
+//!
+//! Each [strand](ringspin_ringbuf::strand) has a worker with one event loop, or a few in graphs
+//! with many. A thread runs the strands that are marked in its set, one event after the other, in
+//! the order that a worker has for its loops. The thread that ran a strand last is its home, and
+//! looks after its timers.
+//!
+//! | event | thread that runs the strand |
+//! |---|---|
+//! | published in a callback | that of the callback: it is awake, and has the message at hand |
+//! | published elsewhere | the home, or an idle one while the home is in a [long](LONG) callback |
+//! | a timer is due | the first one, or the home while the first is in a long callback |
+//!
+//! Before a thread runs a strand with long callbacks, it hands strands that would wait for them to
+//! threads that are idle: those with the longest way before their messages first, because they
+//! decide when all is done. A thread that goes idle takes strands that wait for a long callback. So
+//! a graph of short callbacks stays on one core, without a wake-up of another one, and in a graph
+//! of long ones all cores work. The length of callbacks is measured, from the longest of the last
+//! ones; the first long one of a strand is a surprise, for which others may wait.
+
+use super::live::{FOREVER, run_threads, time_to_sleep};
+use super::{Scheduler, Spin};
+use crate::deterministic::Condition;
+use crate::live_clock::SpinEnd;
+use crate::mapping::CorePlan;
+use crate::pace::Pace;
+use crate::thread;
+use ringspin_executor::wait::{Idle, Waiter};
+use ringspin_executor::{
+    Clock, Entrance, Error, ErrorKind, Picker, Recorder, Result, RosClock, StopHandle, Time,
+    Worker, WorkerThread,
+};
+use ringspin_ringbuf::{CacheLines, Counter, Flag, ReadySet, Strand, ticks};
+use std::cell::Cell;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// A callback is long from here on: about twice the time in which a parked thread wakes and runs a
+/// strand that was handed to it.
+const LONG: Duration = Duration::from_micros(100);
+
+pub(crate) struct BalancedScheduler {
+    strands: Vec<Strand<Worker>>,
+    shared: Arc<Shared>,
+    entrances: Vec<Entrance>,
+    cores: Vec<CorePlan>,
+    clock: Arc<RosClock>,
+    pace: Pace,
+    is_started: bool,
+}
+
+/// The knowledge that threads have of each other: hints, but for the sets.
+struct Shared {
+    threads: Vec<ThreadHints>,
+    /// By strand.
+    strands: Vec<StrandHints>,
+}
+
+#[repr(align(128))]
+struct ThreadHints {
+    /// The strands that it is to run.
+    set: Arc<ReadySet>,
+    is_idle: Flag,
+    /// It is in a callback that is long, as far as is known.
+    is_busy: Flag,
+}
+
+/// Written by the thread that runs the strand.
+#[derive(Default)]
+#[repr(align(64))]
+struct StrandHints {
+    home: Counter,
+    /// The length of a callback in ticks: of the longest of the last ones.
+    length: Counter,
+    /// How many loops a message passes from here on, at most.
+    rank: u32,
+    /// The memory of its worker, as it was at the start.
+    lines: OnceLock<CacheLines>,
+}
+
+thread_local! {
+    /// The address of the hints of this thread, if it runs strands.
+    static CURRENT: Cell<Option<(*const Shared, usize)>> = const { Cell::new(None) };
+}
+
+impl StrandHints {
+    /// Starts to fetch the memory of the worker, which is in no near cache if the strand rested for
+    /// long, and along chains of pointers.
+    #[inline]
+    fn fetch(&self) {
+        if let Some(lines) = self.lines.get() {
+            lines.fetch();
+        }
+    }
+}
+
+impl Shared {
+    /// Marks a strand that rests, for the thread that is to run it.
+    fn wake(&self, index: usize) {
+        let current = CURRENT.get().filter(|(shared, _)| std::ptr::eq(*shared, self));
+        let thread = match current {
+            Some((_, thread)) => {
+                self.strands[index].fetch();
+                thread
+            }
+            None => {
+                let home = self.home(index);
+                let is_busy = self.threads[home].is_busy.is_raised();
+                is_busy.then(|| self.idle(0)).flatten().unwrap_or(home)
+            }
+        };
+        self.threads[thread].set.mark(index);
+    }
+
+    fn home(&self, index: usize) -> usize {
+        self.strands[index].home.get() as usize
+    }
+
+    /// The first thread from `start` on that is parked.
+    fn idle(&self, start: usize) -> Option<usize> {
+        (start..self.threads.len()).find(|thread| self.threads[*thread].is_idle.is_raised())
+    }
+}
+
+impl BalancedScheduler {
+    /// Runs `workers` on a thread for each of `cores`. The turn of an event loop is so long at
+    /// most.
+    pub(crate) fn new(
+        workers: Vec<Worker>,
+        ranks: &[u32],
+        cores: Vec<CorePlan>,
+        clock: Arc<RosClock>,
+        turn: Duration,
+    ) -> Self {
+        let thread = |_| ThreadHints {
+            set: Arc::new(ReadySet::new(workers.len())),
+            is_idle: Flag::default(),
+            is_busy: Flag::default(),
+        };
+        let threads: Vec<_> = cores.iter().map(thread).collect();
+        let strands = ranks.iter().map(|rank| StrandHints { rank: *rank, ..Default::default() });
+        let strands = strands.collect();
+        let shared = Arc::new(Shared { threads, strands });
+        shared.threads.iter().for_each(|thread| clock.wake(thread.set.clone()));
+        let entrances = shared.threads.iter().zip(&workers);
+        let entrances = entrances.map(|(thread, worker)| worker.entrance(&thread.set)).collect();
+        let strand = |(index, worker): (usize, Worker)| {
+            let (set, shared) = (worker.ready_set().clone(), shared.clone());
+            set.wake_by(Arc::new(move || shared.wake(index)));
+            Strand::new(worker, set, index)
+        };
+        let strands = workers.into_iter().enumerate().map(strand).collect();
+        let pace = Pace::new(clock.real(), turn);
+        Self { strands, shared, entrances, cores, clock, pace, is_started: false }
+    }
+}
+
+impl Scheduler for BalancedScheduler {
+    fn start(&mut self) {
+        if !std::mem::replace(&mut self.is_started, true) {
+            let anchor = self.clock.now();
+            for (strand, hints) in self.strands.iter_mut().zip(&self.shared.strands) {
+                let worker = strand.get_mut();
+                worker.start(anchor);
+                hints.lines.get_or_init(|| worker.cache_lines());
+            }
+        }
+    }
+
+    fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    fn end_after(&self, duration: Duration) -> SpinEnd {
+        SpinEnd::after(duration, &self.clock)
+    }
+
+    fn run(&mut self, spin: Spin<'_>, end: SpinEnd, _: Condition<'_>) -> Result<()> {
+        let Self { strands, shared, entrances, cores, clock, pace, .. } = self;
+        // Each runs once, so that its home knows its deadline. A spin may end before.
+        for (index, strand) in strands.iter_mut().enumerate() {
+            strand.get_mut().adopt_changes();
+            shared.threads[shared.home(index)].set.mark(index);
+        }
+        let bodies = entrances.iter().enumerate().map(|(number, entrance)| {
+            let core = Core { number, strands: &*strands, shared, entrance, clock };
+            let pace = pace.clone();
+            move |spin: Spin<'_>| Runner::new(core, pace).run(spin, end)
+        });
+        run_threads(cores.iter().zip(bodies), spin)
+    }
+
+    fn run_one(&mut self, _: Spin<'_>, _: SpinEnd) -> Result<bool> {
+        Err(unsupported())
+    }
+
+    fn run_ready(&mut self, _: Spin<'_>) -> Result<u64> {
+        Err(unsupported())
+    }
+
+    fn run_all(&mut self, _: Spin<'_>, _: SpinEnd) -> Result<u64> {
+        Err(unsupported())
+    }
+
+    fn take_recorders(&mut self) -> Vec<Box<dyn Recorder>> {
+        let recorders = self.strands.iter_mut().filter_map(|of| of.get_mut().set_recorder(None));
+        recorders.collect()
+    }
+}
+
+/// The shared parts, for one thread.
+#[derive(Clone, Copy)]
+struct Core<'a> {
+    number: usize,
+    strands: &'a [Strand<Worker>],
+    shared: &'a Shared,
+    entrance: &'a Entrance,
+    clock: &'a RosClock,
+}
+
+/// One thread.
+struct Runner<'a> {
+    core: Core<'a>,
+    hints: &'a ThreadHints,
+    pace: Pace,
+    picker: Picker,
+    /// The priority with which the picker has each strand.
+    priorities: Vec<u8>,
+    /// The worker that this thread has, between two events of its strand.
+    held: Option<(usize, Box<Worker>)>,
+    /// The deadline of each strand that is at home here.
+    deadlines: Vec<Time>,
+    next_deadline: Time,
+    /// The last reading of the clock, and how often it had got another source, and had begun.
+    now: Time,
+    source: (u64, bool),
+    /// How often the graph was seen to change, in all and when each strand ran here.
+    changes: u64,
+    adopted: Vec<u64>,
+    /// [`LONG`] in ticks; endless until their rate is known.
+    long: u64,
+}
+
+impl<'a> Runner<'a> {
+    fn new(core: Core<'a>, pace: Pace) -> Self {
+        let strands = core.strands.len();
+        let priorities = vec![0; strands];
+        Self {
+            core,
+            hints: &core.shared.threads[core.number],
+            pace,
+            picker: Picker::new(&priorities),
+            priorities,
+            held: None,
+            deadlines: vec![Time::MAX; strands],
+            next_deadline: Time::MAX,
+            now: Time::ZERO,
+            source: (0, false),
+            changes: 1,
+            adopted: vec![0; strands],
+            long: u64::MAX,
+        }
+    }
+
+    fn run(mut self, spin: Spin<'_>, end: SpinEnd) {
+        let mut thread = self.core.entrance.enter();
+        self.hints.set.register_sleeper();
+        thread::reduce_timer_slack();
+        CURRENT.set(Some((self.core.shared, self.core.number)));
+        self.work(&mut thread, spin.stop, &mut spin.wait.waiter(), end);
+        CURRENT.set(None);
+        self.release();
+    }
+
+    fn work(
+        &mut self,
+        thread: &mut WorkerThread,
+        stop: &StopHandle,
+        waiter: &mut Waiter,
+        end: SpinEnd,
+    ) {
+        let clock = self.core.clock;
+        let mut was_followed = true; // so that the clock is read first
+        while !stop.is_stopped() {
+            self.changes += u64::from(thread.pass());
+            let due = self.next_deadline.min(end.by(clock));
+            let ticks = (due != Time::MAX).then(ticks);
+            self.picker.note_ticks(ticks);
+            let is_followed = clock.is_followed();
+            if is_followed || was_followed || !self.pace.is_ahead(due, ticks) {
+                was_followed = is_followed;
+                self.read();
+                if end.has_come(self.now, clock) {
+                    return;
+                }
+                self.mark_due();
+            }
+            match self.picker.pick(&self.hints.set) {
+                Some(index) => {
+                    if self.hints.is_idle.is_raised() {
+                        self.hints.is_idle.lower();
+                    }
+                    if self.turn(index, thread) {
+                        waiter.reset();
+                    }
+                }
+                None => {
+                    self.release();
+                    if !self.hints.is_idle.is_raised() {
+                        self.hints.is_idle.raise();
+                    }
+                    self.core.entrance.count_idle();
+                    if waiter.idle() == Idle::Park && !self.help() {
+                        self.park(thread, end);
+                        was_followed = true;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads the clock.
+    fn read(&mut self) {
+        let clock = self.core.clock;
+        let is_followed = clock.is_followed();
+        let real = self.pace.read(clock.real());
+        let source = (clock.switches(), clock.has_begun());
+        let now = if is_followed { clock.now() } else { real };
+        if source != std::mem::replace(&mut self.source, source) || now < self.now {
+            self.mark_home(); // each worker has to know
+        }
+        self.now = now;
+        if let Some(turn) = self.pace.turn_ticks() {
+            self.picker.limit_turns(turn);
+            let rate = turn as f64 / self.pace.turn().as_secs_f64();
+            self.long = (LONG.as_secs_f64() * rate) as u64;
+        }
+    }
+
+    /// Marks the strands that are at home here.
+    #[cold]
+    fn mark_home(&self) {
+        let Core { number, shared, .. } = self.core;
+        let at_home = (0..shared.strands.len()).filter(|index| shared.home(*index) == number);
+        at_home.for_each(|index| self.hints.set.mark(index));
+    }
+
+    /// Marks the strands with a timer that is due.
+    fn mark_due(&mut self) {
+        if self.next_deadline > self.now {
+            return;
+        }
+        let Core { number, shared, .. } = self.core;
+        let first = &shared.threads[0];
+        let set = if first.is_busy.is_raised() { &self.hints.set } else { &first.set };
+        for index in 0..self.deadlines.len() {
+            if self.deadlines[index] <= self.now {
+                self.deadlines[index] = Time::MAX; // until it has run
+                if shared.home(index) == number {
+                    shared.strands[index].fetch();
+                    set.mark(index);
+                }
+            }
+        }
+        self.find_next_deadline();
+    }
+
+    fn find_next_deadline(&mut self) {
+        self.next_deadline = self.deadlines.iter().copied().min().unwrap_or(Time::MAX);
+    }
+
+    /// Runs one event of a strand that is marked; whether there was one.
+    fn turn(&mut self, index: usize, thread: &mut WorkerThread) -> bool {
+        if !self.hold(index, thread) {
+            return false;
+        }
+        let length = &self.core.shared.strands[index].length;
+        let known = length.get();
+        let is_long = known >= self.long;
+        if is_long {
+            self.hand_on(index, known);
+            self.hints.is_busy.raise();
+        }
+        let Some((_, worker)) = &mut self.held else { return false };
+        if self.adopted[index] != self.changes {
+            self.adopted[index] = self.changes;
+            worker.adopt_changes();
+            let priority = worker.priority();
+            if priority != std::mem::replace(&mut self.priorities[index], priority) {
+                self.picker.remove(index);
+                self.picker.add(index, priority);
+            }
+        }
+        let now = worker.note_time(self.now);
+        while worker.expire_one(now) {}
+        let began = ticks();
+        let dispatched = worker.dispatch_next().is_some();
+        if dispatched {
+            let took = ticks().wrapping_sub(began);
+            length.set(took.max(known - known / 8));
+        }
+        if is_long {
+            self.hints.is_busy.lower();
+        }
+        self.put_back();
+        // Changes of the graph mark a strand without an event, and that mark may have been taken
+        // off with the others.
+        if self.held.is_none() && thread.pass() {
+            self.changes += 1;
+            self.hints.set.mark(index);
+        }
+        dispatched
+    }
+
+    /// Takes the worker of a marked strand, unless this thread has it; whether it has it now.
+    fn hold(&mut self, index: usize, thread: &mut WorkerThread) -> bool {
+        if self.held.as_ref().is_some_and(|(held, _)| *held == index) {
+            return true;
+        }
+        self.release();
+        let Core { number, strands, shared, .. } = self.core;
+        let is_home = shared.home(index) == number;
+        let Some(worker) = strands[index].take_marked(&self.hints.set) else { return false };
+        if !is_home {
+            shared.strands[index].home.set(number as u64);
+            self.read(); // no earlier time than that of the thread before
+        }
+        worker.resume_on(thread);
+        self.held = Some((index, worker));
+        true
+    }
+
+    /// After an event: notes the next deadline, and lets a strand rest that has nothing to do.
+    fn put_back(&mut self) {
+        let Some((index, worker)) = self.held.take() else { return };
+        self.set_deadline(index, worker.next_deadline().unwrap_or(Time::MAX));
+        if worker.settle() {
+            self.core.strands[index].rest(worker, &self.hints.set);
+        } else {
+            self.hints.set.mark(index); // it was taken off where another thread had the worker
+            self.held = Some((index, worker));
+        }
+    }
+
+    /// Puts back the worker that this thread has, with its mark.
+    fn release(&mut self) {
+        if let Some((index, worker)) = self.held.take() {
+            self.core.strands[index].put(worker);
+        }
+    }
+
+    fn set_deadline(&mut self, index: usize, deadline: Time) {
+        let before = std::mem::replace(&mut self.deadlines[index], deadline);
+        if deadline < self.next_deadline {
+            self.next_deadline = deadline;
+        } else if before == self.next_deadline && before != deadline {
+            self.find_next_deadline();
+        }
+    }
+
+    /// Hands strands that would wait for a callback of `running`, which takes `length` ticks, to
+    /// threads that are idle: a ready one to each, of those with the longest way before their
+    /// messages, and all that will be due.
+    #[cold]
+    fn hand_on(&mut self, running: usize, length: u64) {
+        let Core { number, shared, .. } = self.core;
+        let Some(first) = shared.idle(0) else { return };
+        let (mut idle, mut last) = (Some(first), first);
+        while let Some(thread) = idle {
+            let waits = |index: &usize| self.hints.set.next(*index) == Some(*index);
+            let waiting =
+                (0..self.deadlines.len()).filter(|index| *index != running && waits(index));
+            let Some(index) = waiting.max_by_key(|index| shared.strands[*index].rank) else {
+                break;
+            };
+            self.hand(index, thread);
+            (idle, last) = (shared.idle(thread + 1), thread);
+        }
+        let seconds = LONG.as_secs_f64() * length as f64 / self.long as f64;
+        let end = self.now + Duration::from_secs_f64(seconds);
+        for index in 0..self.deadlines.len() {
+            let is_due = self.deadlines[index] < end && shared.home(index) == number;
+            if index != running && is_due {
+                last = shared.idle(last + 1).or_else(|| shared.idle(0)).unwrap_or(last);
+                self.hand(index, last);
+            }
+        }
+    }
+
+    fn hand(&mut self, index: usize, thread: usize) {
+        self.set_deadline(index, Time::MAX);
+        self.core.shared.threads[thread].set.mark(index);
+        self.hints.set.clear(index);
+        tracing::trace!(strand = index, from = self.core.number, to = thread, "handed on");
+    }
+
+    /// Takes a strand that waits for a long callback of another thread; whether there was one.
+    fn help(&mut self) -> bool {
+        let Core { number, strands, shared, .. } = self.core;
+        let busy = |of: &&ThreadHints| of.is_busy.is_raised();
+        for thread in shared.threads.iter().filter(busy) {
+            for (index, strand) in strands.iter().enumerate() {
+                let waits = !strand.is_idle() && thread.set.next(index) == Some(index);
+                if waits && let Some(worker) = strand.take() {
+                    self.hints.set.mark(index);
+                    strand.put(worker);
+                    tracing::trace!(strand = index, to = number, "taken");
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// Sleeps until a strand is marked or due.
+    fn park(&mut self, thread: &mut WorkerThread, end: SpinEnd) {
+        let Core { entrance, clock, .. } = self.core;
+        self.read();
+        let left = match clock.is_followed() {
+            true => Some(FOREVER),
+            false => time_to_sleep(clock, self.now, self.next_deadline.min(end.by(clock))),
+        };
+        let Some(left) = left else { return std::hint::spin_loop() };
+        entrance.count_sleep();
+        thread.pause(|| self.hints.set.sleep(left));
+    }
+}
+
+fn unsupported() -> Error {
+    let text = "the multi-core mode has a thread per core; use `spin`, `spin_for` or `spin_until`";
+    Error::new(ErrorKind::Unsupported, text)
+}

@@ -1,0 +1,173 @@
+//! The multi-core mode without a mapping: event loops run where there is time for them.
+
+use crate::{entries, log};
+use ringspin_executor::{Context, Message, QoS};
+use ringspin_modes::{Executor, Mode, allowed_cores};
+use ringspin_ringbuf::Counter;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::thread::ThreadId;
+use std::time::{Duration, Instant};
+
+const MS: Duration = Duration::from_millis(1);
+
+/// Longer than anything here takes.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// An executor, unless this machine has one core.
+fn balanced() -> Option<Executor> {
+    if allowed_cores().len() < 2 {
+        println!("this needs two cores");
+        return None;
+    }
+    Some(Executor::new(Mode::MultiCore(None)))
+}
+
+/// Computes until `done`; whether that came in time.
+fn busy_until(done: impl Fn() -> bool) -> bool {
+    let start = Instant::now();
+    while !done() {
+        if start.elapsed() > LIMIT {
+            return false;
+        }
+        std::hint::spin_loop();
+    }
+    true
+}
+
+/// A node with a callback that lasts until the timers of twenty others have been called again and
+/// again: they run on another core meanwhile. The first such callbacks are a surprise.
+#[test]
+fn timers_run_during_a_long_callback_of_another_node() {
+    const SURPRISES: u64 = 10;
+    let Some(mut executor) = balanced() else { return };
+    let ticks: Vec<Arc<Counter>> = (0..20).map(|_| Arc::default()).collect();
+    for (n, count) in ticks.iter().enumerate() {
+        let node = executor.create_node(&format!("light_{n}"), count.clone()).unwrap();
+        node.create_timer(MS, |count, _| count.add_by_owner(1)).unwrap();
+    }
+    let heavy = executor.create_node("heavy", 0u64).unwrap();
+    heavy
+        .create_timer(5 * MS, move |calls, cx| {
+            *calls += 1;
+            let before: Vec<u64> = ticks.iter().map(|count| count.get()).collect();
+            let have_run =
+                || ticks.iter().zip(&before).all(|(count, before)| count.get() > before + 2);
+            if *calls <= SURPRISES {
+                let start = Instant::now();
+                busy_until(|| start.elapsed() > 2 * MS);
+            } else {
+                assert!(busy_until(have_run), "a timer waits for the long callback");
+                cx.stop();
+            }
+        })
+        .unwrap();
+    executor.spin().unwrap();
+}
+
+/// An event that another thread causes while the node's usual core is in a long callback.
+#[test]
+fn events_of_other_threads_are_handled_during_a_long_callback() {
+    let Some(mut executor) = balanced() else { return };
+    let pressed = Arc::new(Counter::default());
+    let node = executor.create_node("button", pressed.clone()).unwrap();
+    let guard = node.create_guard_condition("pressed", |count, _| count.add_by_owner(1)).unwrap();
+    let heavy = executor.create_node("heavy", 0u64).unwrap();
+    heavy
+        .create_timer(2 * MS, move |calls, cx| {
+            *calls += 1;
+            let start = Instant::now();
+            busy_until(|| start.elapsed() > MS);
+            if *calls > 10 {
+                let (before, guard) = (pressed.get(), guard.clone());
+                std::thread::spawn(move || guard.trigger());
+                assert!(busy_until(|| pressed.get() > before), "the event waits");
+                cx.stop();
+            }
+        })
+        .unwrap();
+    executor.spin().unwrap();
+}
+
+/// Short callbacks stay on one core: a chain runs on the thread of its first node.
+#[test]
+fn chain_of_short_callbacks_stays_on_one_thread() {
+    let Some(mut executor) = balanced() else { return };
+    let seen = log::<(usize, ThreadId)>();
+    let source = executor.create_node("source", 0u64).unwrap();
+    let out = source.create_publisher("topic_0", QoS::default()).unwrap();
+    let note = seen.clone();
+    source
+        .create_timer(MS, move |n, _| {
+            *n += 1;
+            note.lock().unwrap().push((0, std::thread::current().id()));
+            out.publish(*n)
+        })
+        .unwrap();
+    for n in 1..8 {
+        let node = executor.create_node(&format!("node_{n}"), ()).unwrap();
+        let out = node.create_publisher(&format!("topic_{n}"), QoS::default()).unwrap();
+        let note = seen.clone();
+        let pass_on = move |_: &mut (), number: &Message<u64>, cx: &mut Context<'_>| {
+            note.lock().unwrap().push((n, std::thread::current().id()));
+            if (n, **number) == (7, 200) {
+                cx.stop();
+            }
+            out.publish(**number)
+        };
+        node.create_subscription(&format!("topic_{}", n - 1), QoS::default(), pass_on).unwrap();
+    }
+    executor.spin().unwrap();
+    let seen = entries(&seen);
+    assert_eq!(seen.len(), 200 * 8);
+    // A callback during which the kernel runs something else is long, too, for a while.
+    let moved = seen.windows(2).filter(|pair| pair[0].0 < pair[1].0 && pair[0].1 != pair[1].1);
+    assert!(moved.count() < 20 * 8, "chains of short callbacks change the thread");
+}
+
+/// Twelve nodes send each other messages, in callbacks of any length, so that loops change their
+/// threads all the time: nothing is lost, and each loop handles one event at a time, in order.
+#[test]
+fn loops_that_move_lose_no_message() {
+    const NODES: usize = 12;
+    const ROUNDS: u64 = 300;
+    let Some(mut executor) = balanced() else { return };
+    let (heard, threads) = (Arc::new(Counter::default()), log::<ThreadId>());
+    let qos = QoS::keep_all(1 << 12);
+    for n in 0..NODES {
+        let node = executor.create_node(&format!("node_{n}"), [0u64; NODES]).unwrap();
+        let out = node.create_publisher(&format!("topic_{n}"), qos).unwrap();
+        let mut sent = 0;
+        node.create_timer(MS / 4, move |_, cx| {
+            sent += 1;
+            if sent == ROUNDS {
+                cx.cancel_timer();
+            }
+            out.publish((n, sent)).unwrap();
+        })
+        .unwrap();
+        for from in (0..NODES).filter(|from| *from != n) {
+            let (heard, threads) = (heard.clone(), threads.clone());
+            let hear =
+                move |last: &mut [u64; NODES], m: &Message<(usize, u64)>, cx: &mut Context<'_>| {
+                    let (from, number) = **m;
+                    assert_eq!(number, last[from] + 1, "a message of node {from} is lost");
+                    last[from] = number;
+                    if (number + n as u64).is_multiple_of(40) {
+                        threads.lock().unwrap().push(std::thread::current().id());
+                        let start = Instant::now();
+                        busy_until(|| start.elapsed() > MS / 2);
+                    }
+                    if heard.next() + 1 == (NODES * (NODES - 1)) as u64 * ROUNDS {
+                        cx.stop();
+                    }
+                };
+            node.create_subscription(&format!("topic_{from}"), qos, hear).unwrap();
+        }
+    }
+    executor.spin_for(LIMIT).unwrap();
+    assert!(executor.failures().is_empty(), "{:?}", executor.failures());
+    assert_eq!(heard.get(), (NODES * (NODES - 1)) as u64 * ROUNDS);
+    let threads: BTreeSet<String> = entries(&threads).iter().map(|id| format!("{id:?}")).collect();
+    assert_eq!(threads.len(), allowed_cores().len().min(threads.len()).max(2), "{threads:?}");
+}

@@ -13,8 +13,7 @@ use std::time::Duration;
 
 use ringspin_bench::results::{Results, SCHEMA, Turn};
 use ringspin_bench::{Permissions, Step, System, Variant, cell_of, take_turns};
-use ringspin_executor::{BoxError, Graph, WaitStrategy};
-use ringspin_modes::mapping::loop_names;
+use ringspin_executor::{BoxError, WaitStrategy};
 use ringspin_modes::{Mapping, Mode, allowed_cores};
 
 use crate::crunch::{Calibration, DEFAULT_CRUNCH_LIMIT, calibrate_within};
@@ -23,7 +22,7 @@ use crate::middleware::Middleware;
 use crate::optimize::{TuningTarget, quick_mapping};
 use crate::rclcpp::Peer;
 use crate::run::{RunOptions, run, total_utilization};
-use crate::system::{self, Work};
+use crate::system::Work;
 
 /// The time budget of one calibration, which is repeated each turn.
 const CALIBRATION_BUDGET: Duration = Duration::from_millis(50);
@@ -37,10 +36,10 @@ pub const PRIORITY: u8 = 80;
 pub enum Kind {
     /// The single-core mode.
     Single,
-    /// The multi-core mode with the optimizer's mapping.
+    /// The multi-core mode without a mapping.
     Multi,
-    /// The multi-core mode with one node after the other dealt out to the cores.
-    RoundRobin,
+    /// The multi-core mode with the optimizer's mapping.
+    Tuned,
     /// The multi-core mode with a mapping of the user.
     Mapped(Mapping),
     /// The deterministic mode.
@@ -57,12 +56,12 @@ impl FromStr for Kind {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        use Kind::{Deterministic, Multi, MultiRealtime, Realtime, RoundRobin, Single};
-        let all = [Single, Multi, RoundRobin, Deterministic, Realtime, MultiRealtime];
+        use Kind::{Deterministic, Multi, MultiRealtime, Realtime, Single, Tuned};
+        let all = [Single, Multi, Tuned, Deterministic, Realtime, MultiRealtime];
         all.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {
             format!(
-                "unknown variant `{text}`; give single, multi, round-robin, deterministic, \
-                 realtime or multi-realtime"
+                "unknown variant `{text}`; give single, multi, tuned, deterministic, realtime or \
+                 multi-realtime"
             )
         })
     }
@@ -75,7 +74,7 @@ impl Kind {
         match self {
             Self::Single => "single",
             Self::Multi => "multi",
-            Self::RoundRobin => "round-robin",
+            Self::Tuned => "tuned",
             Self::Mapped(_) => "mapping",
             Self::Deterministic => "deterministic",
             Self::Realtime => "realtime",
@@ -97,15 +96,9 @@ impl Kind {
             Self::Rclcpp(_) => return Ok(None),
             Self::Single => Mode::SingleCore,
             Self::Deterministic => Mode::Deterministic(Box::default()),
-            Self::Multi => Mode::MultiCore(Some(tuned()?)),
+            Self::Multi => Mode::MultiCore(None),
+            Self::Tuned => Mode::MultiCore(Some(tuned()?)),
             Self::Mapped(mapping) => Mode::MultiCore(Some(mapping.clone())),
-            Self::RoundRobin => {
-                let graph = Graph::new();
-                let collector = Arc::new(Collector::with_capacity(1));
-                system::build(&graph, &Work::crunching(n), &collector)?;
-                let info = graph.info();
-                Mode::MultiCore(Some(Mapping::round_robin(&loop_names(&info), cores)))
-            }
             Self::Realtime => {
                 let core = *cores.last().ok_or("this process may use no core")?;
                 let mapping = Mapping::new().default_core(core).priority(core, PRIORITY);
@@ -327,19 +320,19 @@ mod tests {
 
     #[test]
     fn turns_are_interleaved_and_an_interrupted_benchmark_is_continued() {
-        let options = options(&["single", "round-robin", "deterministic"], &[64, 3, 64], 2);
+        let options = options(&["single", "tuned", "deterministic"], &[64, 3, 64], 2);
         let mut results = options.results(String::new());
         let first = measured(&options, &mut results, 4);
-        assert_eq!(first, ["1 3 single", "1 3 round-robin", "1 3 deterministic", "1 64 single"]);
+        assert_eq!(first, ["1 3 single", "1 3 tuned", "1 3 deterministic", "1 64 single"]);
         let rest = measured(&options, &mut results, 9);
-        let second = ["2 3 single", "2 3 round-robin", "2 3 deterministic", "2 64 single"];
-        assert_eq!(rest[0], "1 64 round-robin");
+        let second = ["2 3 single", "2 3 tuned", "2 3 deterministic", "2 64 single"];
+        assert_eq!(rest[0], "1 64 tuned");
         assert_eq!(rest[1..5], second);
         let cells: Vec<_> =
             results.cells.iter().map(|of| (of.n.unwrap(), &*of.name, of.turns.len())).collect();
-        let expected = [(3, "single"), (3, "round-robin"), (3, "deterministic"), (64, "single")];
+        let expected = [(3, "single"), (3, "tuned"), (3, "deterministic"), (64, "single")];
         assert_eq!(cells[..4], expected.map(|(n, mode)| (n, mode, 2)));
-        assert_eq!(cells[4], (64, "round-robin", 2));
+        assert_eq!(cells[4], (64, "tuned", 2));
         let crunches: Vec<u64> = results.cells.iter().map(|cell| cell.crunch_ns).collect();
         assert!(crunches[3] > 0);
         assert_eq!(crunches[3], crunches[4], "one crunch for all variants of an N");
@@ -373,11 +366,11 @@ mod tests {
 
     #[test]
     fn every_variant_has_a_name_and_its_threads() {
-        for name in ["single", "multi", "round-robin", "deterministic", "realtime"] {
+        for name in ["single", "multi", "tuned", "deterministic", "realtime"] {
             let kind: Kind = name.parse().unwrap();
             assert_eq!(kind.name(), name);
         }
-        assert!("fast".parse::<Kind>().unwrap_err().contains("round-robin"));
+        assert!("fast".parse::<Kind>().unwrap_err().contains("tuned"));
         let Ok(Some(Mode::MultiCore(Some(mapping)))) = Kind::Realtime.mode(64, &[0, 2]) else {
             panic!("a single worker with a separate core")
         };

@@ -134,7 +134,7 @@ struct RunArguments {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Variants: single, multi (with the optimizer's mapping), round-robin (nodes dealt out to the cores),
+Variants: single, multi, tuned (multi with the optimizer's mapping),
 deterministic (at the smallest N), realtime (one worker: SCHED_FIFO, locked memory, spinning),
 multi-realtime (the optimizer's mapping, SCHED_FIFO, locked memory).
 
@@ -144,7 +144,7 @@ it. docs/benchmarks.md describes the file; compare-results reads it.
 A duration is a number and its unit: 500ms, 15s, 2min.")]
 struct BenchArguments {
     /// The variants, separated by commas.
-    #[arg(long, value_delimiter = ',', default_value = "single,multi,round-robin,deterministic")]
+    #[arg(long, value_delimiter = ',', default_value = "single,multi,tuned,deterministic")]
     modes: Vec<Kind>,
     /// Add the variants realtime and multi-realtime.
     #[arg(long)]

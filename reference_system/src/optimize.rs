@@ -1,7 +1,7 @@
 //! Tuning of the reference system: from a profile of a machine to a mapping confirmed live.
 //!
 //! ```text
-//! profile ─▶ twin ─▶ search ─▶ the best, live in turns with the default ─▶ mapping
+//! profile ─▶ twin ─▶ search ─▶ the best, live in turns with round-robin ─▶ mapping
 //! ```
 
 mod section;
@@ -208,8 +208,8 @@ pub struct Tuned {
     pub found: Found,
     /// The real time of the search.
     pub wall: Duration,
-    /// The default assignment, which runs without a mapping.
-    pub default: Assignment,
+    /// One loop after the other on the cores in turn.
+    pub round_robin: Assignment,
 }
 
 /// Searches for the best assignment.
@@ -226,7 +226,8 @@ pub fn tune(
     let started = Instant::now();
     let found = search(twin, objective, options, observer)?;
     let wall = started.elapsed();
-    Ok(Tuned { found, wall, default: round_robin(twin.loops(), options.cores) })
+    let round_robin = round_robin(twin.loops(), options.cores);
+    Ok(Tuned { found, wall, round_robin })
 }
 
 /// The cost of a message between cores in [`quick_mapping`]: about the wake-up of a parked worker,
@@ -240,8 +241,7 @@ const QUICK: (usize, Duration) =
     (if cfg!(debug_assertions) { 40 } else { 600 }, Duration::from_millis(4800));
 
 /// The mapping to `cores` that the optimizer finds on the twin without a live run, with the costs
-/// of [`nominal`](TuningTarget::nominal): the default of the multi-core mode. Takes a fraction of a
-/// second in a release build.
+/// of [`nominal`](TuningTarget::nominal). Takes a fraction of a second in a release build.
 ///
 /// # Errors
 /// The error of the twin or the search; there are no cores to use.

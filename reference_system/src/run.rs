@@ -4,13 +4,12 @@ use crate::crunch::estimate_ns;
 use crate::description::total_crunches_per_second;
 use crate::kpi::{Collector, EstimatorWatch, Kpis, PLANNER_PERIOD};
 use crate::middleware::{self, Middleware};
-use crate::optimize::{TuningTarget, quick_mapping};
 use crate::system::{self, Work};
 use crate::trace::{TraceWriter, created, not_written};
 use ringspin_bench::measure_turn;
 use ringspin_bench::results::{Series, Turn};
 use ringspin_executor::{BoxError, Completion, Dispatch, GraphInfo, Recorder};
-use ringspin_modes::{Executor, Mapping, Mode, allowed_cores};
+use ringspin_modes::{Executor, Mapping, Mode};
 use ringspin_report::Definition;
 use ringspin_simulation::models::{Profile, Profiler};
 use ringspin_simulation::timeline::{
@@ -27,7 +26,7 @@ use std::time::Duration;
 /// The options of a run.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
-    /// The mode. Multi-core without a mapping uses [`quick_mapping`].
+    /// The mode.
     pub mode: Mode,
     /// The work of the callbacks.
     pub work: Work,
@@ -79,7 +78,7 @@ pub struct RunReport {
     pub kpis: Kpis,
     /// The time that passed for the nodes: real time when live, simulated time when deterministic.
     pub node_s: f64,
-    /// The mapping of a multi-core run, given or tuned, or of virtual cores.
+    /// The mapping of a multi-core run, or of virtual cores.
     pub mapping: Option<Mapping>,
     /// The latencies, costs and losses in the format of results.
     #[serde(flatten)]
@@ -103,7 +102,7 @@ pub fn mode_name(mode: &Mode) -> &'static str {
 /// # Errors
 /// An error if the mapping does not fit, a file cannot be written, or a callback fails.
 pub fn run(options: &RunOptions, collector: &Arc<Collector>) -> Result<RunReport, BoxError> {
-    let mode = mode_for(options)?;
+    let mode = options.mode.clone();
     let timeline = options.timeline.as_deref().map(created).transpose()?;
     let executor = middleware::connect(Executor::new(mode.clone()), options.middleware)?;
     let mut executor = record(executor, options, collector)?;
@@ -223,17 +222,6 @@ fn finish(
 fn downcast<T: Recorder>(recorder: Box<dyn Recorder>) -> Option<T> {
     let any: Box<dyn Any> = recorder;
     any.downcast::<T>().ok().map(|recorder| *recorder)
-}
-
-/// The mode, with the mapping of the optimizer where a multi-core run has none.
-fn mode_for(options: &RunOptions) -> Result<Mode, BoxError> {
-    Ok(match &options.mode {
-        Mode::MultiCore(None) => {
-            let target = TuningTarget::autoware(options.work.n);
-            Mode::MultiCore(Some(quick_mapping(&target, &allowed_cores())?))
-        }
-        mode => mode.clone(),
-    })
 }
 
 /// The load of the whole system in cores of this machine, for crunches up to `n`.

@@ -92,7 +92,7 @@ pub(crate) struct OptimizeArguments {
     /// The duration of each live run: the three for the profile, and each turn of --live.
     #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = duration::nonzero)]
     span: Duration,
-    /// Measure the mapping live on this machine, in turns with the default one; the better one
+    /// Measure the mapping live on this machine, in turns with round-robin; the better one
     /// wins.
     #[arg(long)]
     live: bool,
@@ -141,7 +141,7 @@ pub(super) fn optimize(arguments: &OptimizeArguments, quiet: bool) -> Result<()>
             winner = best.assignment.clone();
         }
     }
-    let estimates = [("tuned", &winner), ("default", &tuned.default)];
+    let estimates = [("tuned", &winner), ("round-robin", &tuned.round_robin)];
     let estimate = |(name, of)| Ok((name, twin.evaluate(of)?));
     let estimates: Vec<Estimate> = estimates.into_iter().map(estimate).collect::<Result<_>>()?;
     text += &render_estimates(twin.chains(), &estimates);
@@ -245,7 +245,7 @@ fn page_of(data: &Value) -> String {
     render(&[("this machine".to_owned(), results)], Some(data))
 }
 
-/// Measures the best and the default mapping live, in turns.
+/// Measures the best mapping and round-robin live, in turns.
 fn measure(
     arguments: &OptimizeArguments,
     (target, cores): (&TuningTarget, &[usize]),
@@ -255,8 +255,8 @@ fn measure(
     quiet: bool,
 ) -> Result<Vec<Confirmed>> {
     let mut candidates = vec![tuned.found.assignment.clone()];
-    if !candidates.contains(&tuned.default) {
-        candidates.push(tuned.default.clone());
+    if !candidates.contains(&tuned.round_robin) {
+        candidates.push(tuned.round_robin.clone());
     }
     let turns = usize::from(arguments.turns);
     let (runs, mut done) = (turns * candidates.len(), 0);
@@ -273,6 +273,6 @@ fn measure(
 }
 
 fn name(confirmed: &Confirmed, tuned: &Tuned) -> String {
-    let is_default = confirmed.assignment == tuned.default;
-    if is_default { "default" } else { "tuned" }.to_owned()
+    let is_round_robin = confirmed.assignment == tuned.round_robin;
+    if is_round_robin { "round-robin" } else { "tuned" }.to_owned()
 }

@@ -171,7 +171,7 @@ mod tests {
             convergence: vec![at(1, [3, u64::MAX]), at(9, [0, 5_000_000])],
             stopped: false,
         };
-        Tuned { found, wall: Duration::from_millis(1500), default: assignment }
+        Tuned { found, wall: Duration::from_millis(1500), round_robin: assignment }
     }
 
     #[test]
@@ -183,14 +183,14 @@ mod tests {
         let evaluation =
             |ns| Evaluation { chains: vec![chain(ns)], cores_used: 2, ..Evaluation::default() };
         let confirmed = Confirmed {
-            assignment: tuned.default.clone(),
+            assignment: tuned.round_robin.clone(),
             predicted: evaluation(100),
             measured: evaluation(80),
             score: Score::new([0, 80]),
             turns: 3,
         };
-        let confirmed = [("default".to_owned(), confirmed)];
-        let chosen = &tuned.default;
+        let confirmed = [("round-robin".to_owned(), confirmed)];
+        let chosen = &tuned.round_robin;
         let data = optimization_of(&tuned, &objective, &chains, &[], &confirmed, chosen);
 
         let term = json!({ "name": "mean from release to end", "unit": "nanoseconds" });
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!((&strategy["chosen"], &strategy["evaluations"]), (&json!(true), &json!(77)));
         assert_eq!(strategy["wall_s"], 1.5);
         let [end, start] = [0, 1].map(|n| &data["predictions"][n]);
-        assert_eq!(end["chain"], "default: joined, release to end");
+        assert_eq!(end["chain"], "round-robin: joined, release to end");
         assert_eq!(
             (&end["predicted"]["mean_ns"], &end["measured"]["mean_ns"]),
             (&json!(100), &json!(80))

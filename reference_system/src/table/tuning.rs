@@ -58,7 +58,7 @@ pub fn render_estimates(chains: &[Chain], estimates: &[Estimate]) -> String {
     format!("{}\n", text(&table))
 }
 
-/// Renders the simulated side effects of a mapping beside the default one: the jitter of every
+/// Renders the simulated side effects of a mapping beside another one: the jitter of every
 /// timer that changes by more than a microsecond, and lost messages.
 #[must_use]
 pub fn render_side_effects(timers: &[PeriodicTimer], estimates: &[Estimate]) -> String {

@@ -26,7 +26,7 @@ fn a_search_gives_the_same_mapping_for_any_number_of_threads() {
         options.extend(["--profile", &profile, "--threads", threads]);
         options.extend(["--out", &mapping, "--json", &json, "--report", &page]);
         let table = stdout(&options);
-        assert!(table.contains("tuned") && table.contains("default"), "{table}");
+        assert!(table.contains("tuned") && table.contains("round-robin"), "{table}");
         let texts = [&mapping, &json, &page].map(|path| std::fs::read_to_string(path).unwrap());
         assert!(texts[0].contains("FrontLidarDriver") && texts[0].contains("[[core]]"));
         assert!(texts[2].contains("\"strategy\":\"genetic\"") && texts[2].ends_with("</html>\n"));

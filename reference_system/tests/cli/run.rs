@@ -114,14 +114,6 @@ fn a_mapping_file_is_used_and_reported() {
 }
 
 #[test]
-fn multi_without_a_mapping_reports_the_tuned_one() {
-    let report = report("--mode multi --n 64 --duration 100ms");
-    let cores = report["mapping"]["core"].as_array().unwrap();
-    let loops: usize = cores.iter().map(|core| core["nodes"].as_array().unwrap().len()).sum();
-    assert_eq!(loops, 25, "24 nodes, one of them with two groups");
-}
-
-#[test]
 fn a_live_runs_profile_gives_simulated_callbacks_their_durations() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();

@@ -16,8 +16,9 @@
 //! threads that are idle: those with the longest way before their messages first, because they
 //! decide when all is done. A thread that goes idle takes strands that wait for a long callback. So
 //! a graph of short callbacks stays on one core, without a wake-up of another one, and in a graph
-//! of long ones all cores work. The length of callbacks is measured, from the longest of the last
-//! ones; the first long one of a strand is a surprise, for which others may wait.
+//! of long ones all cores work. The length of callbacks is that of the longest of the last ones; a
+//! strand without a measurement counts as long, and one that becomes long is a surprise, for which
+//! others may wait.
 
 use super::live::{FOREVER, run_threads, time_to_sleep};
 use super::{Scheduler, Spin};
@@ -376,8 +377,8 @@ impl<'a> Runner<'a> {
             return false;
         }
         let length = &self.core.shared.strands[index].length;
-        let known = length.get();
-        let is_long = known >= self.long;
+        let known = length.get(); // zero at first: it may be long
+        let is_long = known == 0 || known >= self.long;
         if is_long {
             self.hand_on(index, known);
             self.hints.is_busy.raise();
@@ -398,7 +399,7 @@ impl<'a> Runner<'a> {
         let dispatched = worker.dispatch_next().is_some();
         if dispatched {
             let took = ticks().wrapping_sub(began);
-            length.set(took.max(known - known / 8));
+            length.set(took.max(known - known / 8).max(1));
         }
         if is_long {
             self.hints.is_busy.lower();

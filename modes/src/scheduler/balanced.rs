@@ -270,8 +270,6 @@ impl<'a> Runner<'a> {
         thread::reduce_timer_slack();
         CURRENT.set(Some((self.core.shared, self.core.number)));
         self.work(&mut thread, spin.stop, &mut spin.wait.waiter(), end);
-        CURRENT.set(None);
-        self.release();
     }
 
     fn work(
@@ -312,7 +310,7 @@ impl<'a> Runner<'a> {
                         self.hints.is_idle.raise();
                     }
                     self.core.entrance.count_idle();
-                    if waiter.idle() == Idle::Park && !self.help() {
+                    if !self.help() && waiter.idle() == Idle::Park {
                         self.park(thread, end);
                         was_followed = true;
                     }
@@ -525,6 +523,14 @@ impl<'a> Runner<'a> {
         let Some(left) = left else { return std::hint::spin_loop() };
         entrance.count_sleep();
         thread.pause(|| self.hints.set.sleep(left));
+    }
+}
+
+impl Drop for Runner<'_> {
+    /// Puts the worker back, also after a panic outside of the callbacks.
+    fn drop(&mut self) {
+        CURRENT.set(None);
+        self.release();
     }
 }
 

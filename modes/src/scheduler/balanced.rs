@@ -118,7 +118,7 @@ impl Shared {
         self.strands[index].home.get() as usize
     }
 
-    /// The first thread from `start` on that is parked.
+    /// The first thread from `start` on that is idle.
     fn idle(&self, start: usize) -> Option<usize> {
         (start..self.threads.len()).find(|thread| self.threads[*thread].is_idle.is_raised())
     }
@@ -179,6 +179,10 @@ impl Scheduler for BalancedScheduler {
 
     fn run(&mut self, spin: Spin<'_>, end: SpinEnd, _: Condition<'_>) -> Result<()> {
         let Self { strands, shared, entrances, cores, clock, pace, .. } = self;
+        for thread in &shared.threads {
+            thread.is_idle.lower(); // as the last spin has left them
+            thread.is_busy.lower();
+        }
         // Each runs once, so that its home knows its deadline. A spin may end before.
         for (index, strand) in strands.iter_mut().enumerate() {
             strand.get_mut().adopt_changes();

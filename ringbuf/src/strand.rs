@@ -42,8 +42,8 @@ pub struct Strand<T> {
 }
 
 impl<T> Strand<T> {
-    /// A strand of `worker`, whose loops are marked in `set`; the threads know it as `index`. It
-    /// does not rest: mark it for a thread.
+    /// A strand of `worker`, with loops that are marked in `set`; the threads know it as `index`.
+    /// It does not rest: mark it for a thread.
     pub fn new(worker: T, set: Arc<ReadySet>, index: usize) -> Self {
         let worker = AtomicPtr::new(Box::into_raw(Box::new(worker)));
         Self { worker, set, index, owned: PhantomData }

@@ -262,7 +262,7 @@ impl<S: Send + 'static> Node<S> {
         GuardCondition::create(self, name, callback)
     }
 
-    /// Opens a callback group whose callbacks share `state` and may run at the same time.
+    /// Opens a callback group for callbacks that share `state` and may run at the same time.
     ///
     /// ```
     /// # use ringspin_executor::{Graph, QoS};

@@ -12,6 +12,7 @@ mod history;
 mod promises;
 mod reference;
 mod spec;
+mod turns;
 
 use harness::{Calls, Outcome, run, run_to_rest};
 use proptest::prelude::*;

@@ -190,7 +190,7 @@ impl Executor {
     }
 
     fn start_live(&mut self, info: &GraphInfo, threads: Threads) -> Result<Running> {
-        let Threads { workers, cores, placement, ranks } = threads;
+        let Threads { workers, cores, placement, sharing } = threads;
         let mut plan = Plan::new(workers, self.live_order);
         if let Some(placement) = placement {
             plan.late = placement.into_late();
@@ -216,9 +216,9 @@ impl Executor {
         if self.lock_memory || plan::locks_memory(&self.mode) {
             memory::lock_all();
         }
-        let scheduler: Box<dyn Scheduler> = match (cores, ranks) {
-            (Some(cores), Some(ranks)) => {
-                Box::new(BalancedScheduler::new(workers, &ranks, cores, clock, self.turn))
+        let scheduler: Box<dyn Scheduler> = match (cores, sharing) {
+            (Some(cores), Some(sharing)) => {
+                Box::new(BalancedScheduler::new(workers, &sharing, cores, clock, self.turn))
             }
             (cores, _) => Box::new(LiveScheduler::new(workers, cores, clock, self.turn)),
         };

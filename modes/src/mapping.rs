@@ -5,6 +5,7 @@
 //!
 //! ```toml
 //! default_core = 0            # optional: where event loops go that no core names
+//! balance = false             # optional: without a default core, each loop has to be named
 //! lock_memory = true          # optional: no page of the process may be swapped out (mlockall)
 //! pin = false                 # optional: the kernel moves the workers to any allowed core
 //! use_isolated = true         # optional: the numbers of cores count the isolated cores, from 0
@@ -27,9 +28,16 @@
 //! group. The more specific entry wins. [`Mapping::resolve`] checks the mapping against the
 //! graph at its start and the cores of this process and fails with a way out rather than guess.
 //!
-//! A node that is created while the executor runs goes where an entry names it, and else to the
-//! default core; a callback group follows its node unless an entry names it. An entry of a node
-//! that does not exist at the start is an error, unless the node is listed in `later`.
+//! # Loops that no entry names
+//! They go to the default core. Without one they run where there is time for them, as all loops do
+//! without a mapping: on each core that the process may use, but for those that the mapping calls
+//! `isolated`, and those with a thread that has a priority and never sleeps. A thread with a
+//! priority preempts them on its core. With `balance = false`, a loop without a core is an error.
+//!
+//! A node that is created while the executor runs goes where an entry names it, and else where
+//! other loops without an entry are; a callback group follows its node unless an entry names it. An
+//! entry of a node that does not exist at the start is an error, unless the node is listed in
+//! `later`.
 //!
 //! # Two kinds of priority
 //! A dispatch priority is between the loops of one worker, live as on a virtual core: it selects
@@ -96,9 +104,13 @@ use std::time::Duration;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "toml", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct Mapping {
-    /// The core of event loops that no core names. Without it such a loop is an error.
+    /// The core of event loops that no core names. Without it they run where there is time.
     #[cfg_attr(feature = "toml", serde(default, skip_serializing_if = "Option::is_none"))]
     pub default_core: Option<usize>,
+    /// Whether event loops that no core names run where there is time for them, live and without a
+    /// default core; by default they do. Otherwise such a loop is an error.
+    #[cfg_attr(feature = "toml", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub balance: Option<bool>,
     /// Whether core numbers count the machine's isolated cores, from zero.
     #[cfg_attr(feature = "toml", serde(default, skip_serializing_if = "is_false"))]
     pub use_isolated: bool,
@@ -305,6 +317,18 @@ impl Mapping {
         self
     }
 
+    /// Demands that each event loop has a core, by an entry or as the default one.
+    #[must_use]
+    pub fn unbalanced(mut self) -> Self {
+        self.balance = Some(false);
+        self
+    }
+
+    /// Whether loops that no core names run where there is time for them.
+    pub(crate) fn balances(&self) -> bool {
+        self.default_core.is_none() && self.balance != Some(false)
+    }
+
     /// Sets how the worker of core `id` waits; the others wait as the executor says.
     #[must_use]
     pub fn wait(mut self, id: usize, strategy: WaitStrategy) -> Self {
@@ -369,30 +393,41 @@ impl Mapping {
     /// loops and entries.
     ///
     /// # Errors
-    /// The first problem found, cores before names.
+    /// The first problem found, cores before names. A loop without a core is one, too.
     pub fn resolve(
         &self,
         loops: &[LoopName<'_>],
         allowed_cores: &[usize],
     ) -> Result<Vec<CorePlan>> {
+        let (plans, unnamed) = self.resolve_named(loops, allowed_cores)?;
+        if !unnamed.is_empty() {
+            let unnamed: Vec<_> = unnamed.iter().map(|index| loops[*index].to_string()).collect();
+            let text = format!(
+                "no core is given for {}; name them under a `[[core]]` or set `default_core`",
+                list(&unnamed)
+            );
+            return Err(Error::new(ErrorKind::NotFound, text));
+        }
+        Ok(plans)
+    }
+
+    /// Like [`resolve`](Self::resolve), with the indices of the loops that have no core.
+    pub(crate) fn resolve_named(
+        &self,
+        loops: &[LoopName<'_>],
+        allowed_cores: &[usize],
+    ) -> Result<(Vec<CorePlan>, Vec<usize>)> {
         self.check_cores(allowed_cores)?;
         let entries = self.entries()?;
         names::check(&entries, loops, &self.later, |(core, _)| format!("core {core}"))?;
         let default = self.default_thread();
         let mut by_thread: BTreeMap<ThreadKey, Vec<usize>> = BTreeMap::new();
-        let mut unmapped = Vec::new();
+        let mut unnamed = Vec::new();
         for (index, name) in loops.iter().enumerate() {
             match names::of_loop(&entries, *name).or(default) {
                 Some(thread) => by_thread.entry(thread).or_default().push(index),
-                None => unmapped.push(name.to_string()),
+                None => unnamed.push(index),
             }
-        }
-        if !unmapped.is_empty() {
-            let text = format!(
-                "no core is given for {}; name them under a `[[core]]` or set `default_core`",
-                list(&unmapped)
-            );
-            return Err(Error::new(ErrorKind::NotFound, text));
         }
         // For the nodes that are created later.
         for thread in entries.into_values().chain(default) {
@@ -410,7 +445,15 @@ impl Mapping {
             plans.push(CorePlan { core, pin, priority, wait, loops });
         }
         plans.reverse();
-        Ok(plans)
+        Ok((plans, unnamed))
+    }
+
+    /// Whether loops without a core may run on core `id`.
+    pub(crate) fn shares(&self, id: usize) -> bool {
+        self.cores.iter().filter(|core| core.id == id).all(|core| {
+            let is_awake = matches!(core.wait, Some(WaitStrategy::Spin | WaitStrategy::Yield));
+            !core.isolated && (core.priority.is_none() || !is_awake)
+        })
     }
 
     /// The dispatch priorities of the loops that have one here: indices into `loops`, ascending.
@@ -446,6 +489,12 @@ impl Mapping {
     }
 
     fn check_cores(&self, allowed: &[usize]) -> Result<()> {
+        if let (Some(core), Some(true)) = (self.default_core, self.balance) {
+            return Err(invalid(format!(
+                "the mapping has `balance = true` and `default_core = {core}`, where loops without \
+                 a core stay; leave one of the two out"
+            )));
+        }
         let mut seen = BTreeSet::new();
         for core in &self.cores {
             if !seen.insert(core.thread()) {
@@ -538,7 +587,7 @@ const FIFO_PRIORITIES: std::ops::RangeInclusive<u8> = 1..=99;
 type ThreadKey = (usize, Reverse<Option<u8>>);
 
 /// The wait strategy of a thread that preempts another one.
-const PARK: WaitStrategy = WaitStrategy::SpinThenPark(Duration::ZERO);
+pub(crate) const PARK: WaitStrategy = WaitStrategy::SpinThenPark(Duration::ZERO);
 
 impl CoreMapping {
     fn thread(&self) -> ThreadKey {

@@ -11,7 +11,8 @@ pub enum Mode {
     /// Every event loop on the thread that spins.
     #[default]
     SingleCore,
-    /// Event loops on pinned cores; without a mapping, on each core where there is time for them.
+    /// Event loops on cores as a mapping says; those that it does not name, and all without one, on
+    /// each core where there is time for them.
     MultiCore(Option<Mapping>),
     /// Every event loop in one sequence under simulated time.
     Deterministic(Box<Simulation>),

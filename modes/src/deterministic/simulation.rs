@@ -173,7 +173,8 @@ fn virtual_cores(cores: &Cores, info: &GraphInfo) -> Result<Option<VirtualThread
         Cores::Unlimited => return Ok(None),
         Cores::Single => {
             let threads = vec![VirtualThread { core: 0, loops: order }];
-            return Ok(Some((threads, Arc::new(Placement::in_turn(1, 0)))));
+            let placement = Placement::shared(&Mapping::new(), &[], &[], vec![0]);
+            return Ok(Some((threads, Arc::new(placement))));
         }
         Cores::Mapped(mapping) => mapping,
     };

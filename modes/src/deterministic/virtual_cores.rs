@@ -221,7 +221,7 @@ impl VirtualCoreScheduler {
         let of_node = info.loops.iter().find(|(_, other)| other.node_index == of.node_index);
         let of_node = of_node.and_then(|(id, _)| self.loops.get(id));
         let name = LoopName { node: &of.node, group: &of.group };
-        placement.thread_of(name, of_node.map(|of_node| of_node.thread as usize))
+        placement.worker_of(name, of_node.map(|of_node| of_node.thread as usize))
     }
 
     fn add_loop(&mut self, id: LoopId, thread: Option<usize>, priority: u8) {

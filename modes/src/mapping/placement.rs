@@ -11,61 +11,64 @@ use std::sync::Arc;
 /// The places of later loops, by a mapping that was resolved.
 #[derive(Debug)]
 pub(crate) struct Placement {
-    /// The index of the thread in the plan.
-    threads: BTreeMap<String, usize>,
-    default: Default,
+    /// The index of the worker of each entry.
+    workers: BTreeMap<String, usize>,
+    /// The workers of the nodes that no entry names, one node after the other.
+    unnamed: Vec<usize>,
+    next: Counter,
     priorities: BTreeMap<String, u8>,
 }
 
-/// The thread of the nodes that no entry names.
-#[derive(Debug)]
-enum Default {
-    None,
-    Thread(usize),
-    /// One node after the other over so many threads.
-    InTurn(usize, Counter),
-}
-
 impl Placement {
-    /// By `mapping`, for the threads of `plan`.
+    /// By `mapping`, for the threads of `plan`, each with a worker.
     pub(crate) fn new(mapping: &Mapping, plan: &[CorePlan]) -> Self {
-        let thread =
-            |key: ThreadKey| plan.iter().position(|of| (of.core, Reverse(of.priority)) == key);
+        let default = mapping.default_thread().and_then(|key| position(plan, key));
+        Self::with_workers(mapping, |key| position(plan, key), default.into_iter().collect())
+    }
+
+    /// By `mapping`, for threads of `plan` that share their workers. A loop that an entry places on
+    /// a thread goes to its worker in `of_threads`, nodes without an entry to those in `unnamed`.
+    pub(crate) fn shared(
+        mapping: &Mapping,
+        plan: &[CorePlan],
+        of_threads: &[Option<usize>],
+        unnamed: Vec<usize>,
+    ) -> Self {
+        Self::with_workers(mapping, |key| of_threads[position(plan, key)?], unnamed)
+    }
+
+    fn with_workers(
+        mapping: &Mapping,
+        worker: impl Fn(ThreadKey) -> Option<usize>,
+        unnamed: Vec<usize>,
+    ) -> Self {
         let entries = mapping.entries().unwrap_or_default(); // `resolve` has checked them
-        let threads = entries.into_iter().filter_map(|(entry, key)| Some((entry, thread(key)?)));
-        let threads: BTreeMap<_, _> = threads.collect();
+        let workers = entries.into_iter().filter_map(|(entry, key)| Some((entry, worker(key)?)));
         let priorities = mapping.dispatch_priorities.iter();
-        let priorities: BTreeMap<_, _> =
-            priorities.map(|(text, priority)| (names::entry(text), *priority)).collect();
-        let default = mapping.default_thread().and_then(thread);
-        Self { threads, default: default.map_or(Default::None, Default::Thread), priorities }
+        let priorities = priorities.map(|(text, priority)| (names::entry(text), *priority));
+        let (workers, priorities) = (workers.collect(), priorities.collect());
+        Self { workers, unnamed, next: Counter::default(), priorities }
     }
 
-    /// One node after the other over `threads`, on which `nodes` have been placed so.
-    pub(crate) fn in_turn(threads: usize, nodes: usize) -> Self {
-        let next = Counter::default();
-        next.set(nodes as u64);
-        let default = Default::InTurn(threads, next);
-        Self { threads: BTreeMap::new(), default, priorities: BTreeMap::new() }
-    }
-
-    /// The thread of a loop of a node on thread `of_node`, if it is anywhere.
-    pub(crate) fn thread_of(&self, name: LoopName<'_>, of_node: Option<usize>) -> Option<usize> {
-        names::of_loop(&self.threads, name).or(of_node).or_else(|| match &self.default {
-            Default::None => None,
-            Default::Thread(thread) => Some(*thread),
-            Default::InTurn(threads, next) => Some(next.next() as usize % threads),
+    /// The worker of a loop of a node on worker `of_node`, if it is anywhere.
+    pub(crate) fn worker_of(&self, name: LoopName<'_>, of_node: Option<usize>) -> Option<usize> {
+        names::of_loop(&self.workers, name).or(of_node).or_else(|| {
+            let count = self.unnamed.len();
+            (count > 0).then(|| self.unnamed[self.next.next() as usize % count])
         })
     }
 
-    /// The place of a loop on the worker of its thread.
+    /// The place of a loop on its worker.
     pub(crate) fn place(&self, name: LoopName<'_>, of_node: Option<usize>) -> Option<LatePlace> {
-        let worker = self.thread_of(name, of_node)?;
+        let worker = self.worker_of(name, of_node)?;
         Some(LatePlace { worker, priority: names::of_loop(&self.priorities, name).unwrap_or(0) })
     }
 
-    /// Each thread has a worker.
     pub(crate) fn into_late(self) -> LatePlacement {
         Arc::new(move |node, group, of_node| self.place(LoopName { node, group }, of_node))
     }
+}
+
+fn position(plan: &[CorePlan], key: ThreadKey) -> Option<usize> {
+    plan.iter().position(|of| (of.core, Reverse(of.priority)) == key)
 }

@@ -214,10 +214,34 @@ fn later_loops_go_where_the_mapping_says() {
     let names: Vec<_> = loops().iter().map(|of| of.node).collect();
     let closed = Mapping::new().core(1, names.into_iter().collect::<BTreeSet<_>>());
     assert_eq!(place(&closed, "/other", "", None), None);
-    let in_turn = Placement::in_turn(2, 3);
-    let threads =
-        ["/a", "/b", "/c"].map(|node| in_turn.thread_of(LoopName { node, group: "" }, None));
-    assert_eq!(threads, [Some(1), Some(0), Some(1)]);
+    let shared = Placement::shared(&Mapping::new(), &[], &[], vec![5, 3]);
+    let workers =
+        ["/a", "/b", "/c"].map(|node| shared.worker_of(LoopName { node, group: "" }, None));
+    assert_eq!(workers, [Some(5), Some(3), Some(5)], "one after the other");
+}
+
+#[test]
+fn a_balanced_mapping_has_no_default_core() {
+    let balanced = |balance| Mapping { balance, ..Mapping::new() };
+    assert!(balanced(None).balances() && balanced(Some(true)).balances());
+    assert!(!Mapping::new().unbalanced().balances() && !balanced(None).default_core(1).balances());
+    let text = message(&balanced(Some(true)).default_core(1));
+    assert!(text.contains("`balance = true` and `default_core = 1`"), "{text}");
+    assert_eq!("balance = false".parse::<Mapping>().unwrap(), Mapping::new().unbalanced());
+}
+
+#[test]
+fn loops_do_not_share_a_core_that_a_real_time_thread_never_leaves() {
+    let mapping = Mapping::new()
+        .core(0, ["/a"])
+        .wait(0, WaitStrategy::Spin)
+        .thread(1, 5, ["/b"])
+        .thread(2, 5, ["/c"])
+        .wait(2, WaitStrategy::Spin)
+        .core(3, ["/d"])
+        .isolated(3);
+    let shares: Vec<_> = (0..5).map(|core| mapping.shares(core)).collect();
+    assert_eq!(shares, [true, true, false, false, true]);
 }
 
 #[test]

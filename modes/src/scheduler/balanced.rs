@@ -1,5 +1,5 @@
-//! The multi-core mode without a mapping: a thread per core, and event loops that run where there
-//! is time for them.
+//! The multi-core mode with event loops that run where there is time for them, on a thread per
+//! core.
 //!
 //! Each [strand](ringspin_ringbuf::strand) has a worker with one event loop, or a few in graphs
 //! with many. A thread runs the strands that are marked in its set, one event after the other, in
@@ -19,6 +19,9 @@
 //! of long ones all cores work. The length of callbacks is that of the longest of the last ones; a
 //! strand without a measurement counts as long, and one that becomes long is a surprise, for which
 //! others may wait.
+//!
+//! A strand of loops that a mapping names has one thread, and is never handed to another. A thread
+//! with a real-time priority runs only such strands, because it would not let others go first.
 
 use super::live::{FOREVER, run_threads, time_to_sleep};
 use super::{Scheduler, Spin};
@@ -26,6 +29,7 @@ use crate::deterministic::Condition;
 use crate::live_clock::SpinEnd;
 use crate::mapping::CorePlan;
 use crate::pace::Pace;
+use crate::plan::{Sharing, StrandPlan};
 use crate::thread;
 use ringspin_executor::wait::{Idle, Waiter};
 use ringspin_executor::{
@@ -56,6 +60,8 @@ struct Shared {
     threads: Vec<ThreadHints>,
     /// By strand.
     strands: Vec<StrandHints>,
+    /// The first thread that runs strands without a thread.
+    first: usize,
 }
 
 #[repr(align(128))]
@@ -65,6 +71,8 @@ struct ThreadHints {
     is_idle: Flag,
     /// It is in a callback that is long, as far as is known.
     is_busy: Flag,
+    /// It runs the strands that have no thread.
+    shares: bool,
 }
 
 /// Written by the thread that runs the strand.
@@ -76,6 +84,8 @@ struct StrandHints {
     length: Counter,
     /// How many loops a message passes from here on, at most.
     rank: u32,
+    /// The thread that it stays on.
+    thread: Option<usize>,
     /// The memory of its worker, as it was at the start.
     lines: OnceLock<CacheLines>,
 }
@@ -100,17 +110,19 @@ impl Shared {
     /// Marks a strand that rests, for the thread that is to run it.
     fn wake(&self, index: usize) {
         let current = CURRENT.get().filter(|(shared, _)| std::ptr::eq(*shared, self));
-        let thread = match current {
-            Some((_, thread)) => {
-                self.strands[index].fetch();
-                thread
-            }
+        let current = current.map(|(_, thread)| thread);
+        let strand = &self.strands[index];
+        let thread = match current.filter(|thread| self.threads[*thread].shares) {
+            Some(thread) => strand.thread.unwrap_or(thread),
             None => {
                 let home = self.home(index);
-                let is_busy = self.threads[home].is_busy.is_raised();
+                let is_busy = strand.thread.is_none() && self.threads[home].is_busy.is_raised();
                 is_busy.then(|| self.idle(0)).flatten().unwrap_or(home)
             }
         };
+        if current == Some(thread) {
+            strand.fetch();
+        }
         self.threads[thread].set.mark(index);
     }
 
@@ -118,9 +130,10 @@ impl Shared {
         self.strands[index].home.get() as usize
     }
 
-    /// The first thread from `start` on that is idle.
+    /// The first thread from `start` on that is idle, and shares strands.
     fn idle(&self, start: usize) -> Option<usize> {
-        (start..self.threads.len()).find(|thread| self.threads[*thread].is_idle.is_raised())
+        let is_idle = |of: &ThreadHints| of.shares && of.is_idle.is_raised();
+        (start..self.threads.len()).find(|thread| is_idle(&self.threads[*thread]))
     }
 }
 
@@ -129,20 +142,27 @@ impl BalancedScheduler {
     /// most.
     pub(crate) fn new(
         workers: Vec<Worker>,
-        ranks: &[u32],
+        sharing: &Sharing,
         cores: Vec<CorePlan>,
         clock: Arc<RosClock>,
         turn: Duration,
     ) -> Self {
-        let thread = |_| ThreadHints {
+        let thread = |shares: &bool| ThreadHints {
             set: Arc::new(ReadySet::new(workers.len())),
             is_idle: Flag::default(),
             is_busy: Flag::default(),
+            shares: *shares,
         };
-        let threads: Vec<_> = cores.iter().map(thread).collect();
-        let strands = ranks.iter().map(|rank| StrandHints { rank: *rank, ..Default::default() });
-        let strands = strands.collect();
-        let shared = Arc::new(Shared { threads, strands });
+        let threads = sharing.shares.iter().map(thread).collect();
+        let first = sharing.shares.iter().position(|shares| *shares).unwrap_or(0);
+        let strand = |plan: &StrandPlan| {
+            let StrandPlan { rank, thread } = *plan;
+            let hints = StrandHints { rank, thread, ..Default::default() };
+            hints.home.set(thread.unwrap_or(first) as u64);
+            hints
+        };
+        let strands = sharing.strands.iter().map(strand).collect();
+        let shared = Arc::new(Shared { threads, strands, first });
         shared.threads.iter().for_each(|thread| clock.wake(thread.set.clone()));
         let entrances = shared.threads.iter().zip(&workers);
         let entrances = entrances.map(|(thread, worker)| worker.entrance(&thread.set)).collect();
@@ -355,18 +375,20 @@ impl<'a> Runner<'a> {
             return;
         }
         let Core { number, shared, .. } = self.core;
-        let first = &shared.threads[0];
+        let first = &shared.threads[shared.first];
         let set = if first.is_busy.is_raised() { &self.hints.set } else { &first.set };
         for index in 0..self.deadlines.len() {
             if self.deadlines[index] <= self.now {
                 self.deadlines[index] = Time::MAX; // until it has run
                 if shared.home(index) == number {
-                    shared.strands[index].fetch();
-                    set.mark(index);
+                    let strand = &shared.strands[index];
+                    strand.fetch();
+                    if strand.thread.is_some() { &self.hints.set } else { set }.mark(index);
                 }
             }
         }
         self.find_next_deadline();
+        self.picker.hurry();
     }
 
     fn find_next_deadline(&mut self) {
@@ -469,11 +491,11 @@ impl<'a> Runner<'a> {
     fn hand_on(&mut self, running: usize, length: u64) {
         let Core { number, shared, .. } = self.core;
         let Some(first) = shared.idle(0) else { return };
+        let moves = |index: &usize| *index != running && shared.strands[*index].thread.is_none();
         let (mut idle, mut last) = (Some(first), first);
         while let Some(thread) = idle {
             let waits = |index: &usize| self.hints.set.next(*index) == Some(*index);
-            let waiting =
-                (0..self.deadlines.len()).filter(|index| *index != running && waits(index));
+            let waiting = (0..self.deadlines.len()).filter(moves).filter(waits);
             let Some(index) = waiting.max_by_key(|index| shared.strands[*index].rank) else {
                 break;
             };
@@ -482,9 +504,8 @@ impl<'a> Runner<'a> {
         }
         let seconds = LONG.as_secs_f64() * length as f64 / self.long as f64;
         let end = self.now + Duration::from_secs_f64(seconds);
-        for index in 0..self.deadlines.len() {
-            let is_due = self.deadlines[index] < end && shared.home(index) == number;
-            if index != running && is_due {
+        for index in (0..self.deadlines.len()).filter(moves) {
+            if self.deadlines[index] < end && shared.home(index) == number {
                 last = shared.idle(last + 1).or_else(|| shared.idle(0)).unwrap_or(last);
                 self.hand(index, last);
             }
@@ -501,11 +522,19 @@ impl<'a> Runner<'a> {
     /// Takes a strand that waits for a long callback of another thread; whether there was one.
     fn help(&mut self) -> bool {
         let Core { number, strands, shared, .. } = self.core;
+        if !self.hints.shares {
+            return false;
+        }
         let busy = |of: &&ThreadHints| of.is_busy.is_raised();
         for thread in shared.threads.iter().filter(busy) {
             for (index, strand) in strands.iter().enumerate() {
-                let waits = !strand.is_idle() && thread.set.next(index) == Some(index);
-                if waits && let Some(worker) = strand.take() {
+                let is_marked = || thread.set.next(index) == Some(index);
+                let moves = shared.strands[index].thread.is_none();
+                if moves
+                    && !strand.is_idle()
+                    && is_marked()
+                    && let Some(worker) = strand.take()
+                {
                     self.hints.set.mark(index);
                     strand.put(worker);
                     tracing::trace!(strand = index, to = number, "taken");

@@ -1,10 +1,11 @@
-//! The multi-core mode without a mapping: event loops run where there is time for them.
+//! The multi-core mode with event loops that no mapping names: they run where there is time for
+//! them.
 
 use crate::{entries, log};
 use ringspin_executor::{Context, Message, QoS};
-use ringspin_modes::{Executor, Mode, allowed_cores};
+use ringspin_modes::{Executor, Mapping, Mode, allowed_cores};
 use ringspin_ringbuf::Counter;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
@@ -125,14 +126,14 @@ fn chain_of_short_callbacks_stays_on_one_thread() {
     assert!(moved.count() < 20 * 8, "chains of short callbacks change the thread");
 }
 
+const NODES: usize = 12;
+
 /// Twelve nodes send each other messages, in callbacks of any length, so that loops change their
 /// threads all the time: nothing is lost, and each loop handles one event at a time, in order.
-#[test]
-fn loops_that_move_lose_no_message() {
-    const NODES: usize = 12;
+/// Returns nodes with the threads on which they ran, by name.
+fn storm(executor: &mut Executor) -> BTreeSet<(usize, String)> {
     const ROUNDS: u64 = 300;
-    let Some(mut executor) = balanced() else { return };
-    let (heard, threads) = (Arc::new(Counter::default()), log::<ThreadId>());
+    let (heard, threads) = (Arc::new(Counter::default()), log::<(usize, String)>());
     let qos = QoS::keep_all(1 << 12);
     for n in 0..NODES {
         let node = executor.create_node(&format!("node_{n}"), [0u64; NODES]).unwrap();
@@ -154,7 +155,7 @@ fn loops_that_move_lose_no_message() {
                     assert_eq!(number, last[from] + 1, "a message of node {from} is lost");
                     last[from] = number;
                     if (number + n as u64).is_multiple_of(40) {
-                        threads.lock().unwrap().push(std::thread::current().id());
+                        threads.lock().unwrap().push((n, thread_name()));
                         let start = Instant::now();
                         busy_until(|| start.elapsed() > MS / 2);
                     }
@@ -168,6 +169,97 @@ fn loops_that_move_lose_no_message() {
     executor.spin_for(LIMIT).unwrap();
     assert!(executor.failures().is_empty(), "{:?}", executor.failures());
     assert_eq!(heard.get(), (NODES * (NODES - 1)) as u64 * ROUNDS);
-    let threads: BTreeSet<String> = entries(&threads).iter().map(|id| format!("{id:?}")).collect();
-    assert_eq!(threads.len(), allowed_cores().len().min(threads.len()).max(2), "{threads:?}");
+    entries(&threads).into_iter().collect()
+}
+
+fn thread_name() -> String {
+    std::thread::current().name().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn loops_that_move_lose_no_message() {
+    let Some(mut executor) = balanced() else { return };
+    let seen = storm(&mut executor);
+    let threads: BTreeSet<_> = seen.iter().map(|(_, thread)| thread).collect();
+    assert!(threads.len() > 1, "{seen:?}");
+}
+
+/// Two nodes have a core, one of them on a thread with a priority: they stay there. The others go
+/// from core to core, and never to the thread with the priority.
+#[test]
+fn loops_that_a_mapping_names_stay_while_the_others_move() {
+    let Some(_) = balanced() else { return };
+    let [first, second] = [0, 1].map(|n| allowed_cores()[n]);
+    let mapping = Mapping::new().core(first, ["/node_3"]).thread(second, 1, ["/node_7"]);
+    let seen = storm(&mut Executor::multi_core(mapping));
+    let urgent = format!("ringspin-{second}-1");
+    for (node, thread) in &seen {
+        match node {
+            3 => assert_eq!(*thread, format!("ringspin-{first}")),
+            7 => assert_eq!(*thread, urgent),
+            _ => assert_ne!(*thread, urgent, "node {node}"),
+        }
+    }
+    let others = seen.iter().filter(|(node, _)| ![3, 7].contains(node));
+    let threads: BTreeSet<_> = others.map(|(_, thread)| thread).collect();
+    assert!(threads.len() > 1, "{seen:?}");
+}
+
+/// A loop with a long callback waits for no other, though its core has a loop that may not leave.
+#[test]
+fn named_loop_with_long_callbacks_delays_no_other() {
+    let Some(_) = balanced() else { return };
+    let mapping = Mapping::new().core(allowed_cores()[0], ["/heavy", "/beside"]);
+    let mut executor = Executor::multi_core(mapping);
+    let counts: [Arc<Counter>; 2] = Default::default();
+    for (name, count) in ["light", "beside"].into_iter().zip(&counts) {
+        let node = executor.create_node(name, count.clone()).unwrap();
+        node.create_timer(MS, |count, _| count.add_by_owner(1)).unwrap();
+    }
+    let heavy = executor.create_node("heavy", 0).unwrap();
+    heavy
+        .create_timer(5 * MS, move |calls, cx| {
+            *calls += 1;
+            let [light, beside] = [&counts[0], &counts[1]].map(|count| count.get());
+            let start = Instant::now();
+            if *calls <= 10 {
+                busy_until(|| start.elapsed() > 2 * MS);
+            } else {
+                assert!(busy_until(|| counts[0].get() > light + 2), "it waits");
+                assert_eq!(counts[1].get(), beside, "it has to wait");
+                cx.stop();
+            }
+        })
+        .unwrap();
+    executor.spin().unwrap();
+}
+
+/// Nodes that are created later, of which the mapping names one.
+#[test]
+fn later_nodes_share_the_threads_unless_they_are_named() {
+    let Some(_) = balanced() else { return };
+    let core = allowed_cores()[1];
+    let mapping = Mapping::new().core(core, ["/late_0"]).later(["/late_0"]);
+    let mut executor = Executor::multi_core(mapping);
+    let (graph, seen) = (executor.graph().clone(), log::<(usize, String)>());
+    let root = executor.create_node("root", Vec::new()).unwrap();
+    let note = seen.clone();
+    root.create_one_shot_timer(MS, move |nodes, _| {
+        for n in 0..100 {
+            let node = graph.create_node(&format!("late_{n}"), note.clone()).unwrap();
+            node.create_one_shot_timer(MS, move |note, cx| {
+                let mut note = note.lock().unwrap();
+                note.push((n, thread_name()));
+                if note.len() == 100 {
+                    cx.stop();
+                }
+            })
+            .unwrap();
+            nodes.push(node);
+        }
+    })
+    .unwrap();
+    executor.spin_for(LIMIT).unwrap();
+    let seen: BTreeMap<_, _> = entries(&seen).into_iter().collect();
+    assert_eq!((seen.len(), &seen[&0]), (100, &format!("ringspin-{core}")));
 }

@@ -137,7 +137,7 @@ fn later_nodes_run_where_the_mapping_says() {
 
 #[test]
 fn later_node_without_a_core_is_refused() {
-    let mapping = Mapping::new().core(allowed_cores()[0], ["/root"]);
+    let mapping = Mapping::new().core(allowed_cores()[0], ["/root"]).unbalanced();
     let mut executor = Executor::new(Mode::MultiCore(Some(mapping)));
     let (graph, root) = (executor.graph().clone(), executor.create_node("root", ()).unwrap());
     root.create_one_shot_timer(MS, move |_, cx| {

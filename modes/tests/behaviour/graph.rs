@@ -152,7 +152,7 @@ fn a_mapping_that_does_not_fit_says_so() {
     };
     let message = |mapping| spin(mapping).to_string();
     assert!(message(Mapping::new().core(4096, ["lidar"])).contains("4096"));
-    assert!(message(Mapping::new()).contains("/lidar"), "unmapped");
+    assert!(message(Mapping::new().unbalanced()).contains("/lidar"), "unmapped");
     let core = allowed_cores()[0];
     assert!(message(Mapping::new().core(core, ["lidra"])).contains("lidar"), "a suggestion");
 }

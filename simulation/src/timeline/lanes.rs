@@ -30,9 +30,9 @@ pub(super) fn of(info: &GraphInfo, mode: &Mode) -> Result<Lanes> {
 
 fn planned(info: &GraphInfo, plans: &[CorePlan]) -> Lanes {
     let ids: Vec<LoopId> = info.loops.keys().collect();
-    let mut lane_of = info.loops.map(|_, _| 0);
+    let mut lane_of = info.loops.map(|_, _| None);
     for (lane, plan) in plans.iter().enumerate() {
-        plan.loops.iter().for_each(|index| lane_of[ids[*index]] = lane);
+        plan.loops.iter().for_each(|index| lane_of[ids[*index]] = Some(lane));
     }
     let lane = |plan: &CorePlan| {
         let core = plan.core;
@@ -43,7 +43,15 @@ fn planned(info: &GraphInfo, plans: &[CorePlan]) -> Lanes {
         };
         Lane { name, core: Some(core) }
     };
-    (plans.iter().map(lane).collect(), lane_of)
+    let mut lanes: Vec<Lane> = plans.iter().map(lane).collect();
+    // Loops without a core have a lane each.
+    let lane_of = info.loops.map(|id, event_loop| {
+        lane_of[id].unwrap_or_else(|| {
+            lanes.push(Lane { name: event_loop.full_name(), core: None });
+            lanes.len() - 1
+        })
+    });
+    (lanes, lane_of)
 }
 
 /// A lane for each loop, in the order in which data flows.

@@ -19,7 +19,7 @@ const STREAK_MAX: u32 = 16;
 
 /// Limit of the events in a row from one loop before the next one of its priority. More than one,
 /// so that a node handles inputs together that arrive together. A turn with slow callbacks ends
-/// earlier; see [`Picker::limit_turns`]; and all do when a timer is due, see [`Picker::hurry`].
+/// earlier; see [`Picker::limit_turns`].
 const TURN_MAX: u32 = 4;
 
 /// Picks among the rings of one worker.
@@ -64,17 +64,6 @@ struct Round {
     turn: u32,
     /// When the turn began, in ticks of the processor; `None` if the counter was not read since.
     began: Option<u64>,
-    /// The lap in which turns have one event.
-    lap: Option<Lap>,
-}
-
-/// A lap of a round.
-#[derive(Clone, Copy, Debug)]
-struct Lap {
-    /// The place at which it began.
-    from: usize,
-    /// Whether the round has been at the last ring since.
-    has_wrapped: bool,
 }
 
 impl Round {
@@ -104,32 +93,14 @@ impl Round {
                 }
             }
         }
-        let is_short = self.lap.is_some() && self.is_in_lap(index);
         // A further event of the turn, or the first one of the ring to which the round moves.
         self.turn = if index == self.cursor { self.turn + 1 } else { 1 };
         self.cursor = index;
-        if self.turn == TURN_MAX || is_short {
-            self.end_turn();
-        }
-        Some(index)
-    }
-
-    /// Whether the lap lasts when the round moves to ring `index`.
-    #[cold]
-    fn is_in_lap(&mut self, index: usize) -> bool {
-        let wraps = index < self.cursor;
-        self.lap = self.lap.and_then(|Lap { from, has_wrapped }| {
-            let is_over = if has_wrapped { wraps || index >= from } else { wraps && index >= from };
-            (!is_over).then_some(Lap { from, has_wrapped: has_wrapped || wraps })
-        });
-        self.lap.is_some()
-    }
-
-    fn end_turn(&mut self) {
-        if self.turn > 0 {
-            self.cursor += 1;
+        if self.turn == TURN_MAX {
+            self.cursor = index + 1;
             self.turn = 0;
         }
+        Some(index)
     }
 }
 
@@ -189,16 +160,6 @@ impl Picker {
     #[inline]
     pub fn note_ticks(&mut self, ticks: Option<u64>) {
         self.noted = ticks;
-    }
-
-    /// Ends the current turns, and gives each turn one event in the next lap of each round, because
-    /// a timer is due: its ring waits for one event of each other ring of its priority.
-    #[inline]
-    pub fn hurry(&mut self) {
-        for Class { round, .. } in &mut self.classes {
-            round.end_turn();
-            round.lap = Some(Lap { from: round.cursor, has_wrapped: false });
-        }
     }
 
     /// The next ring to serve, if any is ready. Constant time, plus the number of priorities if
@@ -449,23 +410,6 @@ mod tests {
                 assert_eq!(time, others().map(turn).sum::<u64>());
                 assert_eq!(events, others().map(count).sum::<u32>());
             }
-        }
-    }
-
-    #[test]
-    fn due_timer_waits_for_one_event_of_each_other_ring() {
-        for ready_first in 0..4 {
-            let set = ReadySet::new(5);
-            (0..5).filter(|index| *index != 3).for_each(|index| set.mark(index));
-            let mut picker = Picker::new(&[0; 5]);
-            let before: Vec<_> = (0..ready_first).map(|_| picker.pick(&set).unwrap()).collect();
-            assert_eq!(before, vec![0; ready_first]);
-            set.mark(3);
-            picker.hurry();
-            let expected = if ready_first == 0 { [0, 1, 2, 3, 4] } else { [1, 2, 3, 4, 0] };
-            assert_eq!([(); 5].map(|()| picker.pick(&set).unwrap()), expected, "{ready_first}");
-            let next = expected[0];
-            assert_eq!([(); 4].map(|()| picker.pick(&set).unwrap()), [next; 4], "long turns again");
         }
     }
 

@@ -351,15 +351,10 @@ impl Worker {
         self.timers.next_deadline()
     }
 
-    /// Makes the first timer that is due at `now` ready; false if none is due. Its loop waits for
-    /// one event of each other loop of its priority.
+    /// Makes the first timer that is due at `now` ready; false if none is due.
     #[inline]
     pub fn expire_one(&mut self, now: Time) -> bool {
-        let is_due = self.timers.expire_one(now);
-        if is_due {
-            self.picker.hurry();
-        }
-        is_due
+        self.timers.expire_one(now)
     }
 
     /// Dispatches the first timer that is due at `now`, if nothing is ready: its event would be the

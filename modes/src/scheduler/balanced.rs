@@ -388,7 +388,6 @@ impl<'a> Runner<'a> {
             }
         }
         self.find_next_deadline();
-        self.picker.hurry();
     }
 
     fn find_next_deadline(&mut self) {

@@ -181,11 +181,11 @@ pub mod random {
     pub use ringspin_executor::{NodeRandom, rand_core};
 }
 
-/// Modes and mappings, waiting, failures and statistics of an [`Executor`].
+/// Modes and mappings, waiting, budgets, failures and statistics of an [`Executor`].
 pub mod scheduler {
     pub use ringspin_executor::{
-        CallbackStatistics, Cause, ReadyOrder, Statistics, WaitStrategy, WorkerStatistics,
-        catch_panic, error_message, panic_message,
+        Budget, BudgetStatistics, CallbackStatistics, Cause, ReadyOrder, Statistics, WaitStrategy,
+        WorkerStatistics, catch_panic, error_message, panic_message,
     };
     pub use ringspin_modes::mapping::{CoreMapping, CorePlan, LoopName, loop_names};
     pub use ringspin_modes::{Machine, allowed_cores};

@@ -124,7 +124,7 @@ impl Bench {
         executor.stop_on_ctrl_c()?;
         let _handles = build(executor.graph())?;
         executor.freeze()?;
-        let turn = measure_turn(&mut executor, self.duration)?;
+        let turn = measure_turn(&mut executor, |executor| executor.spin_for(self.duration))?;
         if executor.stop_handle().is_stopped() {
             return Ok(ControlFlow::Break(()));
         }

@@ -80,13 +80,16 @@ impl Meters {
     }
 }
 
-/// Spins `executor` for `duration` of its time; returns the figures that every workload has.
+/// Has `spin` run `executor`; returns the figures that every workload has.
 ///
 /// # Errors
 /// The error of the executor, or of the operating system.
-pub fn measure_turn(executor: &mut Executor, duration: Duration) -> Result<Turn, BoxError> {
+pub fn measure_turn(
+    executor: &mut Executor,
+    spin: impl FnOnce(&mut Executor) -> ringspin_executor::Result<()>,
+) -> Result<Turn, BoxError> {
     let meters = Meters::start()?;
-    executor.spin_for(duration)?;
+    spin(executor)?;
     let (turn, statistics) = (meters.turn()?, executor.statistics());
     Ok(Turn {
         dispatched: statistics.dispatched(),

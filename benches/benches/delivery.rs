@@ -14,7 +14,8 @@
 //! * `cross-core`: the players are pinned to two cores. `spin` busy-waits; `park` puts ringspin's
 //!   worker to sleep at once, so that each hop wakes a sleeping thread; `default` spins for 10
 //!   microseconds first, and `block` is the channel's own `recv`, which also spins briefly.
-//!   `cache line` is one atomic word without a message.
+//!   `cache line` is one atomic word without a message, `bare futex` two threads that park in
+//!   turns.
 //!
 //! # Limits
 //! * The latency between idle players says nothing about throughput, contention or a cold cache.
@@ -91,6 +92,7 @@ fn cross_core<const WORDS: usize>(criterion: &mut Criterion, cores: [usize; 2], 
 fn floor(criterion: &mut Criterion, cores: [usize; 2], when: &str) {
     let group = &mut criterion.benchmark_group("cross-core");
     cell(group, "cache line", when, |hops| peers::cache_line(cores, hops));
+    cell(group, "bare futex", when, |hops| peers::bare_futex(cores, hops));
 }
 
 fn main() {

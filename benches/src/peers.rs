@@ -6,7 +6,8 @@
 use crate::{Stopwatch, Token, on_core, per_hops};
 use ringspin_ringbuf::Counter;
 use std::hint::{black_box, spin_loop};
-use std::sync::mpsc;
+use std::sync::{OnceLock, mpsc};
+use std::thread::{Thread, current, park};
 use std::time::{Duration, Instant};
 use tokio::runtime::Builder;
 
@@ -215,6 +216,47 @@ pub fn cache_line(cores: [usize; 2], hops: u64) -> Duration {
             for lap in 0..laps + crate::WARM_UP_LAPS {
                 watch.lap();
                 line.set(2 * lap + 1);
+                await_turn(2 * lap + 2);
+            }
+            watch.elapsed()
+        })
+    });
+    per_hops(elapsed, laps, 2, hops)
+}
+
+/// The time of `hops` hand-overs between two threads that sleep in turns: a counter, and
+/// [`std::thread::park`], which is one futex word. The floor for a message that wakes a thread.
+///
+/// # Panics
+/// Panics if this process may not use a core.
+pub fn bare_futex(cores: [usize; 2], hops: u64) -> Duration {
+    let laps = hops.div_ceil(2);
+    let turns = Counter::default();
+    let await_turn = |n: u64| {
+        while turns.get() != n {
+            park();
+        }
+    };
+    let (ping_is, pong_is) = (OnceLock::new(), OnceLock::new());
+    let elapsed = std::thread::scope(|scope| {
+        let pong = || {
+            pong_is.get_or_init(current);
+            let ping: &Thread = ping_is.wait();
+            for lap in 0..laps + crate::WARM_UP_LAPS {
+                await_turn(2 * lap + 1);
+                turns.set(2 * lap + 2);
+                ping.unpark();
+            }
+        };
+        scope.spawn(move || on_core(cores[1], pong));
+        on_core(cores[0], || {
+            ping_is.get_or_init(current);
+            let pong: &Thread = pong_is.wait();
+            let mut watch = Stopwatch::default();
+            for lap in 0..laps + crate::WARM_UP_LAPS {
+                watch.lap();
+                turns.set(2 * lap + 1);
+                pong.unpark();
                 await_turn(2 * lap + 2);
             }
             watch.elapsed()

@@ -3,6 +3,7 @@
 //! Publishers and timers of any thread write here; an event loop of the wing `running` reads.
 //! Nothing here knows the graph or a worker.
 
+pub(crate) mod budget;
 pub(crate) mod callback_deadline;
 pub(crate) mod causal_stamps;
 pub(crate) mod context;

@@ -7,6 +7,7 @@ pub(crate) mod change;
 pub(crate) mod counters;
 pub(crate) mod event_loop;
 pub(crate) mod graph;
+pub(crate) mod measured;
 pub(crate) mod node;
 pub(crate) mod picker;
 pub(crate) mod route;

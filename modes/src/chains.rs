@@ -370,6 +370,38 @@ impl Follower {
         };
         locked(&self.chains).iter().map(of_chain).collect()
     }
+
+    pub(crate) fn reader(&self) -> ChainReader {
+        ChainReader(self.clone())
+    }
+
+    /// Begins the samples anew.
+    fn forget(&self) {
+        for chain in &mut *locked(&self.chains) {
+            let steps_reached = chain.samples.steps_reached;
+            chain.samples = ChainSamples { steps_reached, ..ChainSamples::default() };
+        }
+        self.stamps.forget_releases();
+    }
+}
+
+/// Reads the samples of the chains of a running executor, from any thread.
+#[derive(Clone)]
+pub struct ChainReader(Follower);
+
+impl ChainReader {
+    /// The samples since the last call, in the order of the chains.
+    pub fn take(&self) -> Vec<ChainSamples> {
+        let samples = self.0.samples();
+        self.0.forget();
+        samples
+    }
+}
+
+impl std::fmt::Debug for ChainReader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ChainReader").finish_non_exhaustive()
+    }
 }
 
 /// Locks the chains. A panic of a recorder stops the executor, so poisoning is ignored.
@@ -413,8 +445,8 @@ pub(crate) struct ChainRecorder {
 }
 
 impl ChainRecorder {
-    pub(crate) fn new(follower: Follower, next: Option<Box<dyn Recorder>>) -> Self {
-        Self { follower, next }
+    pub(crate) fn boxed(follower: &Follower, next: Option<Box<dyn Recorder>>) -> Box<dyn Recorder> {
+        Box::new(Self { follower: follower.clone(), next })
     }
 
     /// The user's recorder within `recorder`, which may be that itself.

@@ -173,11 +173,23 @@ impl Sequencer {
 
     /// This thread runs the graph until the mark is dropped.
     fn enter(&mut self) -> WorkerThread {
+        if self.is_among_threads()
+            && let Some(threads) = self.threads
+        {
+            while threads.now() < self.start {
+                threads.wait_until(self.start);
+            }
+        }
+        self.worker.enter()
+    }
+
+    /// Whether the graph runs among the threads of a simulated world.
+    pub(crate) fn is_among_threads(&mut self) -> bool {
         if self.threads.is_none() {
             self.sim_network.run_by_this_thread();
             self.join_threads();
         }
-        self.worker.enter()
+        self.threads.is_some()
     }
 
     /// If this thread is one of a simulated world, its time is that of the graph from now on.
@@ -189,9 +201,6 @@ impl Sequencer {
         };
         self.sim_network.run_by_ordered_threads();
         self.threads = Some(threads);
-        while threads.now() < self.start {
-            threads.wait_until(self.start);
-        }
     }
 
     /// Passes a quiescent point: additions to the graph are scheduled from here on.

@@ -7,7 +7,7 @@
 //! so the modes share all the rest. The drop closes the graph first: callbacks may hold handles of
 //! it, and would keep it and themselves alive.
 
-use crate::chains::{Chain, ChainRecorder, ChainSamples, Follower};
+use crate::chains::{Chain, ChainReader, ChainRecorder, ChainSamples, Follower};
 use crate::deterministic::{
     Condition, Parts, RunDigest, RunOptions, Sequencer, Setting, Simulation, Trace,
 };
@@ -65,7 +65,7 @@ pub struct Executor {
     pub(crate) chains: Vec<Chain>,
     /// Whether time is that of `/clock`; overrides the arguments.
     pub(crate) sim_time: bool,
-    running: Option<Running>,
+    pub(crate) running: Option<Running>,
     stopped_by_signals: Option<Registration>,
 }
 
@@ -134,6 +134,18 @@ impl Executor {
         Self::new(Mode::Deterministic(Box::new(simulation)))
     }
 
+    /// The cores of a running multi-core executor to which [`set_mapping`](Self::set_mapping) can
+    /// move any event loop; none if the loops are fixed, and until the graph is frozen.
+    pub fn shared_cores(&self) -> Vec<usize> {
+        let running = self.running.as_ref();
+        running.map(|running| running.scheduler.shared_cores()).unwrap_or_default()
+    }
+
+    /// The mode, in multi-core mode with the mapping that was [set](Self::set_mapping) last.
+    pub fn mode(&self) -> &Mode {
+        &self.mode
+    }
+
     /// The graph, to build nodes in.
     pub fn graph(&self) -> &Graph {
         &self.graph
@@ -178,7 +190,7 @@ impl Executor {
     }
 
     fn start(&mut self) -> Result<Running> {
-        plan::prioritize(&self.graph, &self.mode)?;
+        plan::tune(&self.graph, self.mode.mapping())?;
         let info = self.graph.info();
         match self.mode.clone() {
             Mode::SingleCore | Mode::MultiCore(_) => {
@@ -209,7 +221,7 @@ impl Executor {
         for worker in &mut workers {
             let recorder = recorders.next();
             worker.set_recorder(match &follower {
-                Some(follower) => Some(Box::new(ChainRecorder::new(follower.clone(), recorder))),
+                Some(follower) => Some(ChainRecorder::boxed(follower, recorder)),
                 None => recorder,
             });
         }
@@ -218,7 +230,7 @@ impl Executor {
         }
         let scheduler: Box<dyn Scheduler> = match (cores, sharing) {
             (Some(cores), Some(sharing)) => {
-                Box::new(BalancedScheduler::new(workers, &sharing, cores, clock, self.turn))
+                Box::new(BalancedScheduler::new(workers, sharing, cores, clock, self.turn))
             }
             (cores, _) => Box::new(LiveScheduler::new(workers, cores, clock, self.turn)),
         };
@@ -371,7 +383,7 @@ impl Executor {
     }
 
     /// Logs that the executor was stopped before a spin, once for each stop.
-    fn note_stop(&mut self) {
+    pub(crate) fn note_stop(&mut self) {
         let was_stopped = std::mem::replace(&mut self.was_stopped, self.stop.is_stopped());
         if self.was_stopped && !was_stopped {
             tracing::warn!(
@@ -445,10 +457,16 @@ impl Executor {
     }
 
     /// The samples so far of the chains that are [followed](Self::with_chains), in their order;
-    /// none in the live modes, and until the graph is frozen.
+    /// none until the graph is frozen.
     pub fn chains(&self) -> Vec<ChainSamples> {
         let follower = self.running.as_ref().and_then(|running| running.follower.as_ref());
         follower.map(Follower::samples).unwrap_or_default()
+    }
+
+    /// Reads the samples of the chains from any thread; `None` until the graph is frozen, and
+    /// without chains.
+    pub fn chain_reader(&self) -> Option<ChainReader> {
+        self.running.as_ref()?.follower.as_ref().map(Follower::reader)
     }
 
     /// Takes the [trace](Self::with_trace) so far, which ends; `None` if there is none.
@@ -473,9 +491,65 @@ impl Executor {
 
     /// Takes the recorders out, in the order of the workers.
     pub fn take_recorders(&mut self) -> Vec<Box<dyn Recorder>> {
-        let running = self.running.as_mut();
-        let recorders = running.map(|running| running.scheduler.take_recorders());
-        recorders.unwrap_or_default().into_iter().filter_map(ChainRecorder::unwrap).collect()
+        self.swap_recorders(std::iter::empty())
+    }
+
+    /// Gives each worker of the frozen graph the next one of these recorders, as far as there are
+    /// any, and returns those that they had.
+    pub fn swap_recorders(
+        &mut self,
+        recorders: impl IntoIterator<Item = Box<dyn Recorder>>,
+    ) -> Vec<Box<dyn Recorder>> {
+        let Some(Running { scheduler, follower, .. }) = &mut self.running else {
+            return Vec::new();
+        };
+        let is_live = scheduler.sequencer().is_none();
+        let mut recorders = recorders.into_iter().fuse();
+        let mut next = |_| match follower.as_ref().filter(|_| is_live) {
+            Some(of) => Some(ChainRecorder::boxed(of, recorders.next())),
+            None => recorders.next(),
+        };
+        let before = scheduler.replace_recorders(&mut next);
+        before.into_iter().filter_map(ChainRecorder::unwrap).collect()
+    }
+
+    /// Has `mapping` decide from here on which cores run which loops, with their priorities and
+    /// budgets. Called between two spins of a running multi-core executor it moves the loops: to
+    /// threads that this executor started with, each with all that waits for it. Loops that no
+    /// entry names run where there is time for them. The other keys, and entries for nodes that are
+    /// created later, stay those of the first mapping.
+    ///
+    /// ```
+    /// use ringspin_modes::{Executor, Mapping, Mode, allowed_cores};
+    /// use std::time::Duration;
+    ///
+    /// let mut executor = Executor::new(Mode::MultiCore(None));
+    /// let node = executor.create_node("planner", ())?;
+    /// node.create_timer(Duration::from_millis(1), |_, _| ())?;
+    /// executor.spin_for(Duration::from_millis(5))?;
+    /// let last = allowed_cores().pop().unwrap();
+    /// # if allowed_cores().len() > 1 {
+    /// executor.set_mapping(Mapping::new().core(last, ["/planner"]))?;
+    /// # }
+    /// executor.spin_for(Duration::from_millis(5))?; // now on the last core
+    /// # Ok::<(), ringspin_executor::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Fails in the other modes, if the mapping does not fit the graph or the threads, and if the
+    /// executor started with fixed loops: `balance = false`, a default core, or a single core.
+    /// Then nothing has changed.
+    pub fn set_mapping(&mut self, mapping: Mapping) -> Result<()> {
+        if !matches!(self.mode, Mode::MultiCore(_)) {
+            let text = "a mapping places event loops in the multi-core mode only: start in it";
+            return Err(Error::new(ErrorKind::Unsupported, text));
+        }
+        if let Some(running) = &mut self.running {
+            running.scheduler.remap(&self.graph.info(), &mapping)?;
+            plan::tune(&self.graph, Some(&mapping))?;
+        }
+        self.mode = Mode::MultiCore(Some(mapping));
+        Ok(())
     }
 }
 

@@ -56,7 +56,7 @@ pub mod thread;
 #[cfg(feature = "toml")]
 pub mod toml_text;
 
-pub use chains::{Chain, ChainSamples};
+pub use chains::{Chain, ChainReader, ChainSamples};
 pub use configuration::{SimulationReader, no_simulation_files};
 pub use deterministic::threads;
 pub use deterministic::{
@@ -67,7 +67,7 @@ pub use deterministic::{
 pub use edges::{GraphEdge, graph_edges};
 pub use error::catch_part;
 pub use executor::{Executor, Mode};
-pub use mapping::{Machine, Mapping};
+pub use mapping::{Machine, Mapping, Optimize};
 pub use memory::may_lock_memory;
 pub use middleware::Connection;
 pub use thread::allowed_cores;

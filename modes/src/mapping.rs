@@ -10,10 +10,14 @@
 //! pin = false                 # optional: the kernel moves the workers to any allowed core
 //! use_isolated = true         # optional: the numbers of cores count the isolated cores, from 0
 //! later = ["/tracker"]        # optional: nodes (or groups) that may be created after the start
+//! optimize = "online"         # optional: `ringspin_optimizer::Online` may move all loops
 //!
 //! [dispatch_priorities]       # optional: who goes first on its core, instead of what nodes say
 //! "/FrontLidarDriver" = 2     # 0 (normal) to 255 (first)
 //! "EuclideanClusterDetector:settings" = 0
+//!
+//! [budgets]                   # optional: how long callbacks may run; see `Budget`
+//! "/planner" = "2 ms / 10 ms" # longer ones are counted and logged
 //!
 //! [[core]]
 //! id = 1                      # the operating system's number of the core
@@ -75,7 +79,7 @@ pub use names::LoopName;
 use crate::names::list;
 pub use names::loop_names;
 pub(crate) use placement::Placement;
-use ringspin_executor::{Error, ErrorKind, LoopId, Result, WaitStrategy};
+use ringspin_executor::{Budget, Error, ErrorKind, LoopId, Result, WaitStrategy};
 #[cfg(feature = "toml")]
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -135,12 +139,31 @@ pub struct Mapping {
         )
     )]
     pub dispatch_priorities: BTreeMap<String, u8>,
+    /// Budget by node or callback group, each callback group for itself. Loops that are not named
+    /// keep what their node says, `Node::set_budget`.
+    #[cfg_attr(
+        feature = "toml",
+        serde(default, with = "document::budgets", skip_serializing_if = "BTreeMap::is_empty")
+    )]
+    pub budgets: BTreeMap<String, Budget>,
+    /// Whether an optimizer may replace the mapping while the executor runs: `Online` of
+    /// `ringspin-optimizer` does. Executors alone do nothing with it.
+    #[cfg_attr(feature = "toml", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub optimize: Option<Optimize>,
     /// The cores and their entries, in the order of declaration.
     #[cfg_attr(
         feature = "toml",
         serde(default, rename = "core", skip_serializing_if = "Vec::is_empty")
     )]
     pub cores: Vec<CoreMapping>,
+}
+
+/// When an optimizer may replace a mapping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "toml", derive(Serialize, Deserialize), serde(rename_all = "lowercase"))]
+pub enum Optimize {
+    /// While the executor runs.
+    Online,
 }
 
 /// The nodes and callback groups of one core.
@@ -294,6 +317,14 @@ impl Mapping {
         self
     }
 
+    /// Gives the loops that `entry` names (`/node` or `/node:group`) a budget each, whatever their
+    /// node says. It takes the place of an earlier one of the same entry.
+    #[must_use]
+    pub fn budget(mut self, entry: impl Into<String>, budget: Budget) -> Self {
+        self.budgets.insert(entry.into(), budget);
+        self
+    }
+
     /// Demands that core `id` is isolated.
     #[must_use]
     pub fn isolated(mut self, id: usize) -> Self {
@@ -403,7 +434,8 @@ impl Mapping {
         if !unnamed.is_empty() {
             let unnamed: Vec<_> = unnamed.iter().map(|index| loops[*index].to_string()).collect();
             let text = format!(
-                "no core is given for {}; name them under a `[[core]]` or set `default_core`",
+                "no core is given for {}; name them under a `[[core]]`, set `default_core`, or \
+                 leave `balance = false` out",
                 list(&unnamed)
             );
             return Err(Error::new(ErrorKind::NotFound, text));
@@ -434,6 +466,7 @@ impl Mapping {
             by_thread.entry(thread).or_default();
         }
         self.priorities(loops)?; // an error of these is one of the mapping, too
+        self.budgets(loops)?;
         let mut plans: Vec<CorePlan> = Vec::with_capacity(by_thread.len());
         // From the lowest priority of a core to the highest.
         for (key, loops) in by_thread.into_iter().rev() {
@@ -462,21 +495,38 @@ impl Mapping {
     /// # Errors
     /// Fails if two entries name the same node or loop, or an entry names none of `loops`.
     pub fn priorities(&self, loops: &[LoopName<'_>]) -> Result<Vec<(usize, u8)>> {
+        self.by_loop(&self.dispatch_priorities, "dispatch_priorities", loops)
+    }
+
+    /// The budgets of the loops that have one here, likewise.
+    ///
+    /// # Errors
+    /// Fails in the same cases as [`priorities`](Self::priorities).
+    pub fn budgets(&self, loops: &[LoopName<'_>]) -> Result<Vec<(usize, Budget)>> {
+        self.by_loop(&self.budgets, "budgets", loops)
+    }
+
+    /// The values of the loops that `values`, the table `key`, names.
+    fn by_loop<T: Copy>(
+        &self,
+        values: &BTreeMap<String, T>,
+        key: &str,
+        loops: &[LoopName<'_>],
+    ) -> Result<Vec<(usize, T)>> {
         let mut entries = BTreeMap::new();
-        for (text, &priority) in &self.dispatch_priorities {
+        for (text, &value) in values {
             let entry = names::entry(text);
-            if entries.insert(entry.clone(), priority).is_some() {
+            if entries.insert(entry.clone(), value).is_some() {
                 let text = format!(
-                    "`{entry}` has two dispatch priorities, with and without its slash; keep only \
-                     one"
+                    "`{entry}` is twice in `{key}`, with and without its slash; keep only one"
                 );
                 return Err(invalid(text));
             }
         }
-        names::check(&entries, loops, &self.later, |_| "`dispatch_priorities`".into())?;
-        let priority =
+        names::check(&entries, loops, &self.later, |_| format!("`{key}`"))?;
+        let value =
             |(index, name): (usize, &LoopName<'_>)| Some((index, names::of_loop(&entries, *name)?));
-        Ok(loops.iter().enumerate().filter_map(priority).collect())
+        Ok(loops.iter().enumerate().filter_map(value).collect())
     }
 
     /// The first declaration of core `id`, made if there is none.

@@ -5,23 +5,26 @@ mod shared;
 use crate::mapping::{CorePlan, Machine, Mapping, Placement, loop_names};
 use crate::mode::Mode;
 use ringspin_executor::{ErrorKind, Graph, GraphInfo, LoopId, Result};
-pub(crate) use shared::{Sharing, StrandPlan};
+pub(crate) use shared::{Sharing, StrandPlan, moved_strands};
 
-/// Gives the loops of `graph` the priorities of the mapping. They are the graph's from here on, so
-/// that workers and virtual cores, which take them from there, cannot differ.
-pub(crate) fn prioritize(graph: &Graph, mode: &Mode) -> Result<()> {
-    let Some(mapping) = mode.mapping().filter(|of| !of.dispatch_priorities.is_empty()) else {
-        return Ok(());
-    };
+/// Gives the loops of `graph` the priorities and budgets of the mapping. They are the graph's from
+/// here on, so that workers and virtual cores, which take them from there, cannot differ.
+pub(crate) fn tune(graph: &Graph, mapping: Option<&Mapping>) -> Result<()> {
+    let has_any = |of: &&Mapping| !(of.dispatch_priorities.is_empty() && of.budgets.is_empty());
+    let Some(mapping) = mapping.filter(has_any) else { return Ok(()) };
     let info = graph.info();
     let ids: Vec<LoopId> = info.loops.keys().collect();
-    let priorities = mapping.priorities(&loop_names(&info));
-    for (index, priority) in priorities? {
-        match graph.set_priority(ids[index], priority) {
-            // Another thread has destroyed the loop since.
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            set => set?,
-        }
+    let names = loop_names(&info);
+    // Another thread may have destroyed a loop since.
+    let unless_gone = |set: Result<()>| match set {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        set => set,
+    };
+    for (index, priority) in mapping.priorities(&names)? {
+        unless_gone(graph.set_priority(ids[index], priority))?;
+    }
+    for (index, budget) in mapping.budgets(&names)? {
+        unless_gone(graph.set_budget(ids[index], Some(budget)))?;
     }
     Ok(())
 }

@@ -2,20 +2,26 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `balanced` | the scheduler of multi-core without a mapping: event loops that move |
-//! | `live` | the scheduler of both live modes: workers on the real clock |
+//! | `balanced` | the scheduler of multi-core with event loops that move |
+//! | `live` | the scheduler of both live modes with fixed loops: workers on the real clock |
 //! | `sequenced` | the deterministic scheduler |
+//! | `warm_up` | memory that is fetched before a timer is due |
 
 mod balanced;
 mod live;
 mod sequenced;
+mod warm_up;
 
 pub(crate) use balanced::BalancedScheduler;
 pub(crate) use live::LiveScheduler;
 
 use crate::deterministic::{Condition, Sequencer};
 use crate::live_clock::SpinEnd;
-use ringspin_executor::{Monitor, Recorder, Result, StopHandle, Time, WaitStrategy};
+use crate::mapping::Mapping;
+use ringspin_executor::{
+    Error, ErrorKind, GraphInfo, Monitor, Recorder, Result, StopHandle, Time, WaitStrategy,
+};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Names of schedulers in [failures](ringspin_executor::Failure) outside of the callbacks.
@@ -34,9 +40,20 @@ pub(crate) struct Spin<'a> {
     pub(crate) applies_schedule: bool,
 }
 
+/// How a [step](Scheduler::step) ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum Step {
+    /// The executor was stopped, or nothing is left to do.
+    #[default]
+    Ended,
+    /// There may be another event.
+    Busy,
+    /// There is no event until one is announced, or for this time.
+    Rest(Option<Duration>),
+}
+
 /// Dispatches the events of a frozen graph: the next event, the thread and the clock are its
-/// decisions. There is one implementation for the live modes and one
-/// for the deterministic mode.
+/// decisions.
 pub(crate) trait Scheduler: Send {
     /// Starts timers and tasks, unless they are started.
     fn start(&mut self);
@@ -58,8 +75,39 @@ pub(crate) trait Scheduler: Send {
     /// Dispatches events until none is ready or `end` is reached; returns their number.
     fn run_all(&mut self, spin: Spin<'_>, end: SpinEnd) -> Result<u64>;
 
-    /// Takes the recorders out, in the order of the workers.
-    fn take_recorders(&mut self) -> Vec<Box<dyn Recorder>>;
+    /// Has `waker` called when an event is ready after a [rest](Step::Rest); false if this
+    /// scheduler runs on threads that it starts.
+    fn wake_by(&mut self, _waker: Arc<dyn Fn() + Send + Sync>) -> bool {
+        false
+    }
+
+    /// Dispatches events for a moment, without waiting. Only for schedulers that can be
+    /// [woken](Self::wake_by).
+    fn step(&mut self, _spin: Spin<'_>) -> Result<Step> {
+        Ok(Step::Ended)
+    }
+
+    /// The cores of the threads that any loop may run on; none with fixed loops.
+    fn shared_cores(&self) -> Vec<usize> {
+        Vec::new()
+    }
+
+    /// Has `mapping` decide from here on which thread runs which loops of the graph `info`.
+    ///
+    /// # Errors
+    /// Fails if this scheduler has fixed loops, or the mapping does not fit its threads.
+    fn remap(&mut self, _info: &GraphInfo, _mapping: &Mapping) -> Result<()> {
+        let text = "event loops move only in the multi-core mode, and not after a start with \
+                    `balance = false` or a default core: leave both out of its first mapping";
+        Err(Error::new(ErrorKind::Unsupported, text))
+    }
+
+    /// Gives each worker the recorder that `next` has for its index; returns those that they had,
+    /// in the order of the workers.
+    fn replace_recorders(
+        &mut self,
+        next: &mut dyn FnMut(usize) -> Option<Box<dyn Recorder>>,
+    ) -> Vec<Box<dyn Recorder>>;
 
     /// The sequencer of the deterministic mode.
     fn sequencer(&mut self) -> Option<&mut Sequencer> {

@@ -33,6 +33,14 @@ pub fn set_fifo_priority(priority: u8) -> Result<()> {
     })
 }
 
+/// Has this thread run when no other one wants its core, where the system can do that.
+pub fn lower_priority() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = ringspin_ringbuf::priority::set_idle_priority() {
+        tracing::debug!(%error, "a thread keeps its priority");
+    }
+}
+
 /// Has the kernel wake this thread when its sleep ends, not up to 50 microseconds later.
 pub fn reduce_timer_slack() {
     #[cfg(target_os = "linux")]

@@ -107,14 +107,15 @@ impl Assignment {
     /// Converts to a mapping: core `i` becomes `core_ids[i]` of the operating system. Cores without
     /// loops are left out. If all priorities are 0, the mapping has none, and the priorities that
     /// the nodes set themselves apply. The lowest thread of each core has normal priority, the
-    /// others have the SCHED_FIFO priorities from 1 on.
+    /// others have the SCHED_FIFO priorities from 1 on. It is [unbalanced](Mapping::unbalanced):
+    /// threads with fixed loops need no knowledge of each other.
     ///
     /// # Panics
     /// Panics if a core that is used has no id in `core_ids`.
     pub fn to_mapping(&self, core_ids: &[usize]) -> Mapping {
         let says_priorities = self.priorities.iter().any(|&priority| priority != 0);
         let priorities = self.loops.iter().zip(&self.priorities).filter(|_| says_priorities);
-        let mapping = priorities.fold(Mapping::new(), |mapping, (name, &priority)| {
+        let mapping = priorities.fold(Mapping::new().unbalanced(), |mapping, (name, &priority)| {
             mapping.dispatch_priority(name, priority)
         });
         let mut levels = self.thread_levels.clone();
@@ -184,7 +185,7 @@ mod tests {
     #[test]
     fn the_mapping_names_the_cores_of_the_system() {
         let assignment = assignment(&[2, 0, 2], 4);
-        let expected = Mapping::new().core(10, ["/1"]).core(12, ["/0", "/2"]);
+        let expected = Mapping::new().unbalanced().core(10, ["/1"]).core(12, ["/0", "/2"]);
         assert_eq!(assignment.to_mapping(&[10, 11, 12]), expected);
         assert_eq!((assignment.core_of("/2"), assignment.core_of("/3")), (Some(2), None));
     }
@@ -194,7 +195,7 @@ mod tests {
         let plain = assignment(&[0, 0], 1);
         assert!(plain.to_mapping(&[3]).dispatch_priorities.is_empty());
         let mapping = plain.with_priorities(vec![0, 2]).to_mapping(&[3]);
-        let expected = Mapping::new().core(3, ["/0", "/1"]);
+        let expected = Mapping::new().unbalanced().core(3, ["/0", "/1"]);
         let expected = expected.dispatch_priority("/0", 0).dispatch_priority("/1", 2);
         assert_eq!(mapping, expected);
     }
@@ -202,7 +203,8 @@ mod tests {
     #[test]
     fn mapping_has_a_thread_for_each_level_of_a_core() {
         let assignment = assignment(&[0, 0, 1, 0], 2).with_thread_levels(vec![5, 2, 7, 9]);
-        let expected = Mapping::new().core(3, ["/1"]).thread(3, 1, ["/0"]).thread(3, 2, ["/3"]);
+        let expected =
+            Mapping::new().unbalanced().core(3, ["/1"]).thread(3, 1, ["/0"]).thread(3, 2, ["/3"]);
         assert_eq!(assignment.to_mapping(&[3, 4]), expected.core(4, ["/2"]));
         assert_eq!(assignment.clone().canonical().thread_levels(), [1, 0, 0, 2]);
         assert!(assignment.preempts());

@@ -63,7 +63,7 @@ pub fn confirm<E: From<Error>>(
 }
 
 /// The median of each figure; for an even number of turns, the upper one.
-fn median(chains: &[Chain], turns: &[Evaluation]) -> Evaluation {
+pub(crate) fn median(chains: &[Chain], turns: &[Evaluation]) -> Evaluation {
     let of = |figure: &dyn Fn(&Evaluation) -> u64| {
         let mut figures: Vec<u64> = turns.iter().map(figure).collect();
         figures.sort_unstable();

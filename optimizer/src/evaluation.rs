@@ -5,8 +5,8 @@
 
 use crate::assignment::Assignment;
 use crate::jitter::PeriodicTimer;
-use ringspin_executor::Result;
-use ringspin_modes::Chain;
+use ringspin_executor::{Result, Time};
+use ringspin_modes::{Chain, ChainSamples};
 use std::time::Duration;
 
 /// The latencies of the samples of one chain.
@@ -89,16 +89,20 @@ impl ChainLatency {
     }
 }
 
+impl ChainLatency {
+    /// Summarizes the samples of a run that ended at `end`.
+    pub(crate) fn of_samples(samples: ChainSamples, deadline: Option<Duration>, end: Time) -> Self {
+        let (started_ns, ended_ns) = (&samples.started_ns, &samples.released_ns);
+        let lost = deadline.map_or(0, |of| lost_samples(of, started_ns, ended_ns, end.as_nanos()));
+        Self::of(samples.release_to_end_ns, samples.sample_to_start_ns, deadline, lost)
+    }
+}
+
 /// The number of samples that a chain with this deadline lost in a run that ended at `end_ns`:
 /// those that started (`started_ns`, the releases of all) and did not end (`ended_ns`, the releases
 /// of those that did) before their deadline and the run were over. A sample whose deadline is after
 /// the end of the run may still be under way, and is not lost. O(n).
-pub(crate) fn lost_samples(
-    deadline: Duration,
-    started_ns: &[u64],
-    ended_ns: &[u64],
-    end_ns: u64,
-) -> u64 {
+fn lost_samples(deadline: Duration, started_ns: &[u64], ended_ns: &[u64], end_ns: u64) -> u64 {
     let deadline_ns = u64::try_from(deadline.as_nanos()).unwrap_or(u64::MAX);
     let is_due = |released_ns: &&u64| released_ns.saturating_add(deadline_ns) < end_ns;
     let due = |released_ns: &[u64]| released_ns.iter().filter(is_due).count() as u64;

@@ -13,6 +13,7 @@
 //! * [`search`]: a genetic search, reproducible from its seed with any number of threads.
 //! * [`Profile`]: the measured durations and hop costs of a graph on one machine, as a file.
 //! * [`Twin`]: a [`Model`] that evaluates an assignment by simulation with the times of a profile.
+//! * [`Online`]: all of that for an executor while it runs.
 //!
 //! ```
 //! use ringspin_optimizer::{Assignment, Chain, Evaluation, Model, Result, SearchOptions, search};
@@ -48,6 +49,7 @@ mod confirm;
 mod evaluation;
 mod jitter;
 mod objective;
+mod online;
 mod search;
 mod twin;
 
@@ -56,6 +58,7 @@ pub use confirm::{Confirmed, confirm};
 pub use evaluation::{ChainLatency, Evaluation, Latency, Model};
 pub use jitter::{JitterRecorder, PeriodicTimer};
 pub use objective::{Objective, Score, Term, TermUnit};
+pub use online::{Decision, Online, OnlineOptions};
 pub use ringspin_executor::{Error, ErrorKind, Result};
 pub use ringspin_modes::Chain;
 pub use ringspin_simulation::models::{Profile, Profiler};

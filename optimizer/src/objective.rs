@@ -212,7 +212,15 @@ impl Objective {
 
     /// The score of an evaluation by `model`. O(terms * (chains + timers) + cores).
     pub fn score(&self, model: &dyn Model, evaluation: &Evaluation) -> Score {
-        let (chains, timers) = (model.chains(), model.timers());
+        self.score_of(model.chains(), model.timers(), evaluation)
+    }
+
+    pub(crate) fn score_of(
+        &self,
+        chains: &[Chain],
+        timers: &[PeriodicTimer],
+        evaluation: &Evaluation,
+    ) -> Score {
         Score::new(self.terms.iter().map(|term| term.of(chains, timers, evaluation)))
     }
 

@@ -33,7 +33,7 @@ mod senders;
 pub use phases::PhaseAdvice;
 
 use crate::assignment::Assignment;
-use crate::evaluation::{ChainLatency, Evaluation, Model, lost_samples};
+use crate::evaluation::{ChainLatency, Evaluation, Model};
 use crate::jitter::{JitterRecorder, PeriodicTimer, periodic_timers};
 use costs::{Costs, Crossing};
 use phases::Shift;
@@ -309,14 +309,8 @@ impl<'a> Twin<'a> {
         core_busy_ns.resize(assignment.core_count(), 0);
         let total_ns = self.total().as_nanos() as f64;
         let chains = self.chains.iter().zip(ran.chains);
-        let latencies = chains.map(|(chain, samples)| {
-            let ChainSamples { release_to_end_ns, sample_to_start_ns, .. } = samples;
-            let end_ns = (self.simulation.start + self.total()).as_nanos();
-            let (started_ns, ended_ns) = (&samples.started_ns, &samples.released_ns);
-            let lost =
-                chain.deadline.map_or(0, |of| lost_samples(of, started_ns, ended_ns, end_ns));
-            ChainLatency::of(release_to_end_ns, sample_to_start_ns, chain.deadline, lost)
-        });
+        let end = self.simulation.start + self.total();
+        let latencies = chains.map(|(chain, of)| ChainLatency::of_samples(of, chain.deadline, end));
         let Statistics { callbacks, removed, .. } = &ran.statistics;
         let callbacks = callbacks.iter().chain([removed]);
         Evaluation {

@@ -79,7 +79,7 @@ struct GraphArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 JSON keys of --json:
-  mode, middleware, n, crunch, interrupted, node_s, mapping,
+  mode, middleware, n, crunch, interrupted, node_s, mapping, decisions,
   and those of a turn in the file of `bench`: latencies, periods, wall_s, cpu_percent, rss_bytes,
   watts, other_busy_cores, dispatched, drops, overwritten, missed_periods, digest, after,
   kpis: { sample_to_start, release_to_end, planner_period: { count, min_ns, mean_ns, p50_ns,

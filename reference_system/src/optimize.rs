@@ -13,8 +13,8 @@ use crate::system::{self, Work};
 use ringspin_executor::{BoxError, Graph, Result};
 use ringspin_modes::{Executor, Mapping, Mode, Simulation, allowed_cores};
 use ringspin_optimizer::{
-    Assignment, Chain, ChainLatency, Evaluation, Found, JitterRecorder, Model, Objective, Profile,
-    Profiler, SearchOptions, SearchProgress, Twin, round_robin, search,
+    Assignment, Chain, ChainLatency, Evaluation, Found, JitterRecorder, Model, Objective, Online,
+    OnlineOptions, Profile, Profiler, SearchOptions, SearchProgress, Twin, round_robin, search,
 };
 use ringspin_simulation::models::{
     Calls, Distribution, DurationHistogram, DurationRule, Durations,
@@ -37,6 +37,9 @@ pub struct TuningTarget {
     /// The jitter that the behaviour planner's timer may have.
     pub planner_jitter: Duration,
 }
+
+/// Twenty samples of the hot path.
+const ONLINE_SPAN: Duration = Duration::from_secs(2);
 
 /// The default limit of the planner's jitter: 1 % of its period.
 pub const PLANNER_JITTER: Duration = Duration::from_millis(1);
@@ -89,12 +92,7 @@ impl TuningTarget {
         drop(handles);
         profile.machine = None;
         profile.calls = fusion_calls(&profile, crunch_ns);
-        // Edges without entries use the pooled times of all edges.
-        profile.hops.truncate(1);
-        for hop in &mut profile.hops {
-            hop.same_core = DurationHistogram::of([0]);
-            hop.cross_core = DurationHistogram::of([crossing.as_nanos() as u64]);
-        }
+        profile.assume_hops(crossing);
         Ok(profile)
     }
 
@@ -106,6 +104,15 @@ impl TuningTarget {
         let build = move |graph: &Graph| self.build(graph, false);
         Twin::new(build, profile, self.chains())?
             .with_jitter_limit(PLANNER_TIMER, self.planner_jitter)
+    }
+
+    /// Improves the mapping of a running executor.
+    pub(crate) fn online(&self) -> Online<'static> {
+        let target = self.clone();
+        let build = move |graph: &Graph| target.build(graph, false);
+        let (horizon, span) = (QUICK.1, ONLINE_SPAN);
+        let options = OnlineOptions { horizon, span, ..OnlineOptions::default() };
+        Online::new(build, self.chains(), options)
     }
 
     /// Runs the target live for `span` with `assignment` on the cores of these numbers.

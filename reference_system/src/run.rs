@@ -4,12 +4,14 @@ use crate::crunch::estimate_ns;
 use crate::description::total_crunches_per_second;
 use crate::kpi::{Collector, EstimatorWatch, Kpis, PLANNER_PERIOD};
 use crate::middleware::{self, Middleware};
+use crate::optimize::TuningTarget;
 use crate::system::{self, Work};
 use crate::trace::{TraceWriter, created, not_written};
 use ringspin_bench::measure_turn;
 use ringspin_bench::results::{Series, Turn};
-use ringspin_executor::{BoxError, Completion, Dispatch, GraphInfo, Recorder};
+use ringspin_executor::{BoxError, Completion, Dispatch, GraphInfo, Recorder, Time};
 use ringspin_modes::{Executor, Mapping, Mode};
+use ringspin_optimizer::{Decision, Evaluation};
 use ringspin_report::Definition;
 use ringspin_simulation::models::{Profile, Profiler};
 use ringspin_simulation::timeline::{
@@ -78,8 +80,10 @@ pub struct RunReport {
     pub kpis: Kpis,
     /// The time that passed for the nodes: real time when live, simulated time when deterministic.
     pub node_s: f64,
-    /// The mapping of a multi-core run, or of virtual cores.
+    /// The mapping at the end of a multi-core run, or of virtual cores.
     pub mapping: Option<Mapping>,
+    /// With `optimize = "online"`: the mappings that were compared, in words.
+    pub decisions: Vec<String>,
     /// The latencies, costs and losses in the format of results.
     #[serde(flatten)]
     pub turn: Turn,
@@ -106,13 +110,22 @@ pub fn run(options: &RunOptions, collector: &Arc<Collector>) -> Result<RunReport
     let timeline = options.timeline.as_deref().map(created).transpose()?;
     let executor = middleware::connect(Executor::new(mode.clone()), options.middleware)?;
     let mut executor = record(executor, options, collector)?;
+    let target = TuningTarget::autoware(options.work.n);
+    let mut online = None;
+    if mode.mapping().is_some_and(|mapping| mapping.optimize.is_some()) {
+        executor = executor.with_chains(target.chains());
+        online = Some(target.online());
+    }
     if options.stop_on_ctrl_c {
         executor.stop_on_ctrl_c()?;
     }
     system::build(executor.graph(), &options.work, collector)?;
     executor.freeze()?;
     let node_start = executor.now();
-    let turn = measure_turn(&mut executor, options.duration)?;
+    let turn = measure_turn(&mut executor, |executor| match &mut online {
+        Some(online) => online.spin_for(executor, options.duration),
+        None => executor.spin_for(options.duration),
+    })?;
     let node_s = executor.now().since(node_start).as_secs_f64();
     let recorders = executor.take_recorders();
     finish(options, &mode, &executor.graph().info(), recorders, timeline)?;
@@ -127,7 +140,12 @@ pub fn run(options: &RunOptions, collector: &Arc<Collector>) -> Result<RunReport
         interrupted: executor.stop_handle().is_stopped(),
         kpis,
         node_s,
-        mapping: mode.mapping().cloned(),
+        mapping: executor.mode().mapping().cloned(),
+        decisions: online
+            .iter()
+            .flat_map(|online| online.decisions())
+            .map(|of| describe(of, node_start))
+            .collect(),
         turn: Turn {
             latencies: vec![Series::new(start, sample_to_start), Series::new(end, release_to_end)],
             periods: vec![Series::new(PLANNER_PERIOD, collector.planner_periods_ns())],
@@ -135,6 +153,19 @@ pub fn run(options: &RunOptions, collector: &Arc<Collector>) -> Result<RunReport
             ..turn
         },
     })
+}
+
+/// A decision about a mapping, with its hot path from release to end.
+fn describe(decision: &Decision, start: Time) -> String {
+    let Decision { at, before, after, is_kept, .. } = decision;
+    let ms = |of: &Evaluation| {
+        let latency = of.chains[0].release_to_end;
+        format!("{:.3} and {:.3}", latency.mean_ns as f64 / 1e6, latency.p99_ns as f64 / 1e6)
+    };
+    let verdict = if *is_kept { "kept" } else { "taken back" };
+    let (before, after) = (ms(before), ms(after));
+    let seconds = at.since(start).as_secs_f64();
+    format!("{verdict} after {seconds:.1} s: mean and p99 {after} ms, without it {before} ms")
 }
 
 /// The recorders of one worker.

@@ -290,7 +290,7 @@ impl Inbox {
     /// Adds the lines that an event touches.
     #[cfg(not(ringbuf_loom))]
     pub fn add_to(&self, lines: &mut crate::prefetch::CacheLines) {
-        lines.add(&*self.set);
+        self.set.add_to(lines);
         lines.add(&*self.attention);
         lines.add(&self.rings[..]);
         lines.add(&self.tokens[..]);

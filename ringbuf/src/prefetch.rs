@@ -21,8 +21,13 @@ pub struct CacheLines(Vec<usize>);
 impl CacheLines {
     /// Adds the lines on which `value` lies, but not those that it points to.
     pub fn add<T: ?Sized>(&mut self, value: &T) {
+        self.add_front(value, size_of_val(value));
+    }
+
+    /// Adds the lines of the first `bytes` of `value`.
+    pub fn add_front<T: ?Sized>(&mut self, value: &T, bytes: usize) {
         let start = ptr::from_ref(value).addr();
-        let size = size_of_val(value);
+        let size = size_of_val(value).min(bytes);
         if size > 0 {
             self.0.extend(start >> LINE_BITS..=(start + size - 1) >> LINE_BITS);
         }
@@ -31,6 +36,21 @@ impl CacheLines {
 
 #[cfg(feature = "std")]
 impl CacheLines {
+    /// Adds the lines of `other`.
+    pub fn append(&mut self, mut other: Self) {
+        self.0.append(&mut other.0);
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Removes lines that were added twice.
     pub fn dedup(&mut self) {
         self.0.sort_unstable();

@@ -5,18 +5,30 @@
 
 use std::io;
 
+/// Schedules this thread by SCHED_IDLE: when no other one wants its core.
+///
+/// # Errors
+/// The operating system's.
+#[cfg(target_os = "linux")]
+pub fn set_idle_priority() -> io::Result<()> {
+    schedule(libc::SCHED_IDLE, 0)
+}
+
 /// Schedules this thread by SCHED_FIFO, with a priority of 1 to 99.
 ///
 /// # Errors
 /// The operating system's: the priority is out of range, or the process lacks the permission.
 pub fn set_fifo_priority(priority: u8) -> io::Result<()> {
+    schedule(libc::SCHED_FIFO, priority.into())
+}
+
+fn schedule(policy: libc::c_int, priority: libc::c_int) -> io::Result<()> {
     // SAFETY: the structure consists of integers, for which zero is a valid value.
     let mut parameters: libc::sched_param = unsafe { core::mem::zeroed() };
-    parameters.sched_priority = priority.into();
+    parameters.sched_priority = priority;
     // SAFETY: the handle is that of the running thread, and the parameters outlive the call.
-    let error = unsafe {
-        libc::pthread_setschedparam(libc::pthread_self(), libc::SCHED_FIFO, &raw const parameters)
-    };
+    let error =
+        unsafe { libc::pthread_setschedparam(libc::pthread_self(), policy, &raw const parameters) };
     if error == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(error)) }
 }
 

@@ -79,6 +79,13 @@ impl ReadySet {
         }
     }
 
+    /// Adds the lines that a mark touches.
+    #[cfg(not(ringbuf_loom))]
+    pub fn add_to(&self, lines: &mut crate::prefetch::CacheLines) {
+        lines.add(self);
+        self.sleeper.add_to(lines);
+    }
+
     /// The first half of [`mark`](Self::mark): true if the worker has to be woken.
     #[inline]
     pub(crate) fn set_mark(&self, index: usize) -> bool {

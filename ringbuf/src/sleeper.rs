@@ -99,6 +99,17 @@ impl Sleeper {
         self.replaced.push(unsafe { self.target.exchange(Target::Function(waker)) });
     }
 
+    /// Adds the lines that a wake-up touches.
+    #[cfg(not(ringbuf_loom))]
+    pub(crate) fn add_to(&self, lines: &mut crate::prefetch::CacheLines) {
+        let _change = self.target.domain().change();
+        let target = self.target.load();
+        lines.add(&*target);
+        if let Target::Function(wake) = &*target {
+            lines.add(&**wake);
+        }
+    }
+
     /// Has the registered thread's current or next park end, if there is one. Without a lock; the
     /// system call does not wait either.
     #[cold]

@@ -27,6 +27,11 @@ const SEGMENTS: usize = 22;
 /// More would cost memory and cache. Fewer in the models, so that they reach the list.
 pub(crate) const NEAR: usize = if cfg!(ringbuf_loom) { 1 } else { 2 };
 
+/// How many bytes of a slot are fetched ahead: its header, and a small message. The processor sees
+/// by itself that a large one is written from front to end.
+#[cfg(not(ringbuf_loom))]
+const FETCHED_BYTES: usize = 256;
+
 /// In the reference count of a near slot: the slot is free.
 pub(crate) const FREE: u32 = 1 << 29;
 /// In the reference count of a near slot: the last pool handle is dropped.
@@ -248,14 +253,15 @@ impl<T> Slots<T> {
         unsafe { first.add(index as usize) }
     }
 
-    /// Adds the lines that taking and giving back slots touches, as long as one slot is enough.
+    /// Adds the lines that taking and giving back slots touches, as long as one slot is enough: of
+    /// a large message only the first ones.
     #[cfg(not(ringbuf_loom))]
     pub(crate) fn add_to(&self, lines: &mut crate::prefetch::CacheLines) {
         lines.add(&*self.free);
         if self.segments() > 0 {
             let turn = self.free.turn.load(order!(Relaxed, "pool.turn"));
             // SAFETY: the first segment exists, and with it all near slots.
-            lines.add(unsafe { self.slot(turn % NEAR as u32).as_ref() });
+            lines.add_front(unsafe { self.slot(turn % NEAR as u32).as_ref() }, FETCHED_BYTES);
         }
     }
 

@@ -21,7 +21,7 @@ mod imp {
     pub(crate) use std::{
         sync::atomic::AtomicI64,
         sync::{Mutex, OnceLock},
-        thread::{Thread, current, park_timeout},
+        thread::{Thread, current},
     };
 
     /// A place at which a test may suspend the thread; nothing otherwise.
@@ -66,6 +66,17 @@ mod imp {
         #[inline(always)]
         pub(crate) fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
             f(self.0.get())
+        }
+    }
+
+    /// Parks this thread, without a timer of the kernel for a `timeout` of decades: to start and
+    /// cancel one is a part of the time in which a thread goes to sleep and wakes.
+    #[cfg(feature = "std")]
+    pub(crate) fn park_timeout(timeout: std::time::Duration) {
+        const NEVER: std::time::Duration = std::time::Duration::from_secs(1 << 30);
+        match timeout < NEVER {
+            true => std::thread::park_timeout(timeout),
+            false => std::thread::park(),
         }
     }
 

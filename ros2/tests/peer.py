@@ -353,8 +353,8 @@ class Peer:
         return sorted(f"{space.rstrip('/')}/{name}"
                       for name, space in self.node.get_node_names_and_namespaces())
 
-    def do_wait_for_node(self, name, present=True, timeout=LONG_WAIT):
-        return Waiter(lambda: True if (name in self.do_nodes()) == present else None, timeout,
+    def do_wait_for_nodes(self, name, count=1, timeout=LONG_WAIT):
+        return Waiter(lambda: True if self.do_nodes().count(name) == count else None, timeout,
                       lambda: f"nodes {self.do_nodes()}")
 
     def do_topics(self):

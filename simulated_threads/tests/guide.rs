@@ -1,18 +1,33 @@
-//! The program of the guide: one digest in every run.
+//! The programs of the guide: one digest in every run.
 
 mod common;
 
 use common::{example, run_of, uncontrolled};
 
-/// Its outputs, without the real time.
-fn run(seed: &str) -> (String, String) {
-    let done = run_of("threads_and_tokio").env("RINGSPIN_SEED", seed).output().unwrap();
+/// The outputs of `program`, without the real time.
+fn run_program(program: &str, seed: &str) -> (String, String) {
+    let done = run_of(program).env("RINGSPIN_SEED", seed).output().unwrap();
     assert!(done.status.success(), "{done:?}");
     let text = |bytes| String::from_utf8(bytes).unwrap();
     let said = text(done.stderr);
     let (time, rest) = said.split_once(" in ").unwrap();
     let (_, rest) = rest.split_once(" s, ").unwrap();
     (text(done.stdout), format!("{time}, {rest}"))
+}
+
+fn run(seed: &str) -> (String, String) {
+    run_program("threads_and_tokio", seed)
+}
+
+/// A task of a node waits for a socket, and the program's runtime for the executor.
+#[test]
+fn task_that_reads_a_socket_of_tokio_is_repeatable() {
+    let first = run_program("tokio_serial", "0");
+    let expected = "0.000000000 s: 0 mm\n0.400000000 s: 400 mm\n0.800000000 s: 1600 mm\n50 lines \
+                    until 0.980000000 s\n";
+    assert_eq!(first.0, expected);
+    assert!(first.1.starts_with("ringspin: 0.980000000 s of simulated time"), "{first:?}");
+    (0..5).for_each(|_| assert_eq!(run_program("tokio_serial", "0"), first));
 }
 
 #[test]

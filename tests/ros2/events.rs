@@ -19,6 +19,10 @@ use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::{self, SubscriberExt};
 
+/// The count of one misfit: Fast DDS counts twice if it discovers the peer while it creates the
+/// endpoint.
+const MISFITS: std::ops::RangeInclusive<u64> = 1..=2;
+
 #[test]
 fn both_sides_hear_of_a_mismatch_with_its_policy_and_peer() {
     for traffic in LIVE {
@@ -50,7 +54,8 @@ fn both_sides_hear_of_a_mismatch_with_its_policy_and_peer() {
         let spinning = Spinning::start(executor);
         for (heard, policy) in [(&ins, QosPolicy::Reliability), (&outs, QosPolicy::Durability)] {
             let event = heard.next("a misfit", |event| event.last_policy == Some(policy));
-            assert_eq!((event.total_count, event.total_count_change), (1, 1));
+            assert_eq!(event.total_count, event.total_count_change);
+            assert!(MISFITS.contains(&event.total_count), "{event:?}");
             let misfit = event.last_peer.unwrap();
             assert_eq!(misfit.incompatibility.policy, policy);
             // An end may be found before its node is.
@@ -59,7 +64,7 @@ fn both_sides_hear_of_a_mismatch_with_its_policy_and_peer() {
         for topic in [&ours, &theirs] {
             let event =
                 peer.ask(json!({"do": "event", "topic": topic, "name": "incompatible_qos"}));
-            assert_eq!(event["total_count"], 1, "{event}");
+            assert!(MISFITS.contains(&event["total_count"].as_u64().unwrap()), "{event}");
         }
         spinning.stop();
     }

@@ -37,7 +37,11 @@ fn each_message_comes_once(executor: Executor, traffic: Traffic, name: &str) {
 
     let mut peer = Peer::start("outside");
     subscribe(&mut peer, &topic, INT64, json!({"depth": 4 * MANY}));
-    until_heard(&mut peer, &topic, || out.publish(Int64 { data: -1 }).unwrap());
+    let mut early = 0;
+    until_heard(&mut peer, &topic, || {
+        early += 1;
+        out.publish(Int64 { data: -1 }).unwrap();
+    });
     (0..MANY).for_each(|data| out.publish(Int64 { data }).unwrap());
     let mut outside: Vec<Value> = Vec::new();
     while outside.len() < MANY as usize {
@@ -46,12 +50,17 @@ fn each_message_comes_once(executor: Executor, traffic: Traffic, name: &str) {
     }
     let all: Vec<_> = (0..MANY).collect();
     assert_eq!(Value::Array(outside), json!(all), "{traffic:?}");
-    let next = |told: &Receiver<Vec<i64>>| {
-        let mut heard = told.recv_timeout(crate::LONG).expect("the last one comes");
-        heard.retain(|n| *n >= 0);
-        heard
+    let next = |told: &Receiver<Vec<i64>>| -> (Vec<i64>, Vec<i64>) {
+        let heard = told.recv_timeout(crate::LONG).expect("the last one comes");
+        heard.into_iter().partition(|n| *n < 0)
     };
-    inside.iter().for_each(|told| assert_eq!(next(told), all, "{traffic:?}"));
+    // The early ones are many; on a busy machine some are overwritten.
+    let mut overwritten = 0;
+    for told in &inside {
+        let (heard_early, heard) = next(told);
+        assert_eq!(heard, all, "{traffic:?}");
+        overwritten += early - heard_early.len() as u64;
+    }
 
     // With the same profile it would not hear itself.
     peer.ask(json!({"do": "unsubscribe", "topic": topic}));
@@ -61,11 +70,11 @@ fn each_message_comes_once(executor: Executor, traffic: Traffic, name: &str) {
         "field": "data"});
     peer.ask(numbers);
     let all: Vec<_> = (MANY..2 * MANY).collect();
-    inside.iter().for_each(|told| assert_eq!(next(told), all, "{traffic:?}"));
+    inside.iter().for_each(|told| assert_eq!(next(told), (Vec::new(), all.clone()), "{traffic:?}"));
     let executor = spinning.stop();
     assert!(inside.iter().all(|told| told.try_recv().is_err()), "nothing comes twice");
     let statistics = executor.statistics();
-    assert_eq!((statistics.overwritten(), statistics.lost()), (0, 0));
+    assert_eq!((statistics.overwritten(), statistics.lost()), (overwritten, 0));
 }
 
 #[test]

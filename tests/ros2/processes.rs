@@ -169,15 +169,14 @@ fn two_processes_have_the_same_names() {
     }
     assert_eq!(texts(&answers), ["castor heard you", "pollux heard you"]);
     let name = format!("/{}", twin_name(&topic));
-    let nodes = peer.ask(json!({"do": "nodes"}));
-    assert_eq!(nodes.as_array().unwrap().iter().filter(|node| **node == *name).count(), 2);
+    peer.ask(json!({"do": "wait_for_nodes", "name": name, "count": 2}));
     // One goes, the other one stays.
     let [castor, pollux] = twins;
     castor.end();
     peer.ask(json!({"do": "publish", "topic": ask, "value": {"data": "him"}}));
     assert_eq!(texts(&received(&mut peer, &topic, 1)), ["pollux heard him"]);
     pollux.end();
-    peer.ask(json!({"do": "wait_for_node", "name": name, "present": false}));
+    peer.ask(json!({"do": "wait_for_nodes", "name": name, "count": 0}));
     let seen = peer.ask(json!({"do": "endpoints", "topic": topic}));
     assert_eq!(seen["publishers"], json!([]));
 }
@@ -197,11 +196,11 @@ fn nothing_stays_behind_when_an_executor_goes() {
         let spinning = Spinning::start(executor);
         out.publish(Int64 { data: 1 }).unwrap();
         let full_name = format!("/{name}");
-        peer.ask(json!({"do": "wait_for_node", "name": full_name}));
+        peer.ask(json!({"do": "wait_for_nodes", "name": full_name}));
         // A handle that outlives the executor keeps its publisher, and no node.
         drop((spinning.stop(), node));
         drop(out);
-        peer.ask(json!({"do": "wait_for_node", "name": full_name, "present": false}));
+        peer.ask(json!({"do": "wait_for_nodes", "name": full_name, "count": 0}));
         let seen = peer.ask(json!({"do": "endpoints", "topic": topic}));
         assert_eq!(seen, json!({"publishers": [], "subscriptions": []}), "{traffic:?}");
     }
@@ -238,7 +237,7 @@ fn names_are_remapped_as_the_arguments_say() {
     out.publish(Text { data: "hello".into() }).unwrap();
     let mut peer = Peer::start("reader");
     let name = format!("/fleet{pid}/captain{pid}");
-    peer.ask(json!({"do": "wait_for_node", "name": name}));
+    peer.ask(json!({"do": "wait_for_nodes", "name": name}));
     let news = format!("/news{pid}");
     subscribe(&mut peer, &news, TEXT, json!({"durability": "transient_local"}));
     assert_eq!(texts(&received(&mut peer, &news, 1)), ["hello"]);

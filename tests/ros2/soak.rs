@@ -268,9 +268,9 @@ impl Soak {
         let mut guest = Guest { node, told, watcher, peer, offered };
         create(&mut guest);
         let name = format!("/{}", self.name);
-        guest.peer.ask(json!({"do": "wait_for_node", "name": name}));
+        guest.peer.ask(json!({"do": "wait_for_nodes", "name": name}));
         guest.node.destroy();
-        guest.peer.ask(json!({"do": "wait_for_node", "name": name, "present": false}));
+        guest.peer.ask(json!({"do": "wait_for_nodes", "name": name, "count": 0}));
     }
 
     /// Runs `cycles`; nothing is left of them in the DDS graph.

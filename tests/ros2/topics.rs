@@ -194,7 +194,7 @@ fn a_type_that_ros_does_not_have_stays_in_the_process() {
         let spinning = Spinning::start(executor);
         out.publish(Own(7)).unwrap();
         let mut peer = Peer::start("outside");
-        peer.ask(json!({"do": "wait_for_node", "name": "/private"}));
+        peer.ask(json!({"do": "wait_for_nodes", "name": "/private"}));
         let seen = peer.ask(json!({"do": "topics"}));
         assert_eq!((&seen[&known][0], &seen[&own]), (&json!(INT64), &Value::Null), "{traffic:?}");
         assert_eq!(heard.recv_timeout(LONG), Ok(7));

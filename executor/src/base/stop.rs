@@ -58,7 +58,8 @@ impl StopHandle {
     }
 
     /// Makes the workers return as [`stop`](Self::stop) does, until [`resume`](Self::resume).
-    pub(crate) fn pause(&self) {
+    /// Executors call this.
+    pub fn pause(&self) {
         self.0.flag.raise();
         lock(&self.0.workers).iter().for_each(|(set, _)| set.wake());
         lock(&self.0.threads).iter().for_each(|set| set.wake());
@@ -138,8 +139,8 @@ impl StopHandle {
         self.0.flag.lower();
     }
 
-    /// Ends a [pause](Self::pause), and no request to stop.
-    pub(crate) fn resume(&self) {
+    /// Ends a [pause](Self::pause), and no request to stop. Executors call this.
+    pub fn resume(&self) {
         self.0.flag.lower();
         // A request is noted before the flag is raised, so none is lost in between.
         if self.0.requested.is_raised() {

@@ -133,6 +133,11 @@ impl CausalStamps {
         of_step.map(|of| lock(&of.releases).clone()).collect()
     }
 
+    /// Forgets the releases that were counted so far.
+    pub fn forget_releases(&self) {
+        self.0.values().flatten().for_each(|of| lock(&of.releases).clear());
+    }
+
     /// Whether a hop leads to this callback.
     pub(crate) fn concern(&self, callback: CallbackId) -> bool {
         self.0.contains(callback)

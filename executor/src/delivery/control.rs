@@ -11,6 +11,7 @@ use crate::base::lock::lock;
 use crate::base::stop::StopHandle;
 use crate::base::table::Table;
 use crate::base::time::Time;
+use crate::delivery::budget::BudgetStatistics;
 use crate::delivery::liveliness::LivelinessRegistry;
 use crate::delivery::ready::Notifier;
 use ringspin_ringbuf::{Counter, Flag};
@@ -308,6 +309,8 @@ pub struct Statistics {
     /// or no slot was left ([`PublishError::NoSlot`](crate::PublishError::NoSlot)). Those of topics
     /// without any ends left are together, as `removed topics`.
     pub refused: Vec<(String, u64)>,
+    /// Of the event loops that have a [budget](crate::Budget), in order of creation.
+    pub budgets: Vec<BudgetStatistics>,
     /// Per worker, or per thread where threads share workers; all zero in deterministic mode, which
     /// never rests.
     pub workers: Vec<WorkerStatistics>,

@@ -186,7 +186,7 @@ pub(crate) trait AnyTopic: Send + Sync {
     fn add_to(&self, lines: &mut CacheLines);
 }
 
-type NamedTopic = (String, Arc<dyn AnyTopic>);
+pub(crate) type NamedTopic = (String, Arc<dyn AnyTopic>);
 
 /// The topics that have new ends, each of them once.
 #[derive(Clone, Default)]

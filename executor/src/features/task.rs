@@ -2,10 +2,10 @@
 //!
 //! A task's wake-up is an event in the loop's ready ring, like a message, so a task has its place
 //! in the order of events, and in deterministic mode always the same one. A task can await events
-//! of the graph: messages, ticks, responses, another task. A future of another runtime (a socket of
-//! tokio, say) would have to be woken by that runtime's threads, at times that no executor of this
-//! graph controls: live it works if that runtime runs, but in a simulation it is not repeatable.
-//! Bring such data in by a [guard condition](crate::GuardCondition) or a publisher.
+//! of the graph (messages, ticks, responses, another task) and any other future. A future of
+//! another runtime, such as a socket of tokio, is woken by that runtime, at times that no executor
+//! of this graph controls: live it works if that runtime runs, and in simulated time it is
+//! repeatable if the runtime's threads are simulated, too.
 
 mod interval;
 mod state;

@@ -164,7 +164,7 @@ impl Change {
     }
 }
 
-pub(crate) type BodyChange = Box<dyn FnOnce(&mut dyn EventLoop) + Send>;
+pub(crate) type BodyChange = Box<dyn FnOnce(&mut Box<dyn EventLoop>) + Send>;
 
 pub(crate) struct NewLoop {
     pub(crate) id: LoopId,

@@ -202,6 +202,8 @@ pub(crate) trait EventLoop: Send {
     /// Drops an entity that was destroyed. Returns its remains, and the text of a panic of that.
     fn remove(&mut self, entity: u32) -> (Option<Box<dyn Remains>>, Result<(), String>);
     fn as_any_mut(&mut self) -> &mut dyn Any;
+    /// The loop without the measurement for its budget.
+    fn unmeasured(self: Box<Self>) -> Box<dyn EventLoop>;
 }
 
 /// On one cache line, if the state is small.
@@ -377,6 +379,10 @@ impl<S: Send + 'static> EventLoop for Body<S> {
     }
 
     fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+
+    fn unmeasured(self: Box<Self>) -> Box<dyn EventLoop> {
         self
     }
 }

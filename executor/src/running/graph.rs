@@ -33,6 +33,7 @@ use crate::base::lock::lock;
 use crate::base::qos::QoS;
 use crate::base::table::Table;
 use crate::base::time::NodeClock;
+use crate::delivery::budget::{Budget, Budgets};
 use crate::delivery::control::{CallbackCounters, FailurePolicy, Failures};
 use crate::delivery::input::NamedInput;
 use crate::delivery::ready::Notifier;
@@ -40,6 +41,7 @@ use crate::delivery::remote::Remote;
 use crate::delivery::timer::{Timer, TimerControl};
 use crate::delivery::topic::{AllTopics, AnyTopic, ChangedTopics, Topic};
 use crate::running::event_loop::{EntityPort, EventLoop};
+use crate::running::measured::set_budget;
 pub(crate) use checks::{check_depth, check_size, too_late, type_mismatch};
 pub(crate) use commit::Builder;
 use commit::{Added, EntityPlaces};
@@ -163,6 +165,7 @@ pub(crate) struct GraphBuilder {
     callback_specs: Table<CallbackId, CallbackSpec>,
     /// The deadlines of callbacks that the loops of a running graph get later.
     later_deadlines: BTreeMap<(LoopId, String), Duration>,
+    budgets: Budgets,
     loop_names: Table<LoopId, Arc<LoopName>>,
     pub(crate) directory: Directory,
     /// The number of changes so far of what [`info`](Self::info) describes.
@@ -300,6 +303,13 @@ impl GraphBuilder {
         }
     }
 
+    /// Gives a loop a budget, or none.
+    pub(crate) fn set_budget(&mut self, event_loop: LoopId, budget: Option<Budget>) {
+        let name = self.loops[event_loop].full_name();
+        let watch = self.budgets.set(event_loop, name, budget);
+        self.change_loop(event_loop, move |body| set_budget(body, watch));
+    }
+
     /// A topic that only the ends know which are given it.
     pub(crate) fn private_topic<M: Send + Sync + 'static>(&self, name: &str) -> Arc<Topic<M>> {
         let (digests, changed) = (self.digests.clone(), self.changed_topics.clone());
@@ -386,7 +396,7 @@ impl GraphBuilder {
         &mut self,
         mut info: LoopInfo,
         body: Box<dyn EventLoop>,
-        LatePlace { worker, priority }: LatePlace,
+        LatePlace { worker, priority, budget }: LatePlace,
     ) -> LoopId {
         info.priority = priority;
         let id = LoopId(self.loop_ids);
@@ -397,6 +407,9 @@ impl GraphBuilder {
         self.bodies.insert(id, body);
         self.entities.insert(id, EntityPlaces::default());
         self.added.loops.push((id, worker));
+        if budget.is_some() {
+            self.set_budget(id, budget);
+        }
         id
     }
 
@@ -599,23 +612,38 @@ impl Graph {
     /// [`Node::set_priority`](crate::Node::set_priority).
     ///
     /// # Errors
-    /// Fails for a loop that the graph does not have, or an executor that was dropped.
+    /// Fails for a loop that the graph does not have, an executor that was dropped, or a full
+    /// worker.
     pub fn set_priority(&self, event_loop: LoopId, priority: u8) -> Result<()> {
-        let mut builder = self.builder();
-        if builder.frozen {
-            return Err(checks::too_late(&format!("priority {priority}")));
-        }
-        let of = builder.loops.get_mut(event_loop);
-        let of = of.ok_or_else(|| {
+        let mut builder = self.tuned(event_loop, "a priority")?;
+        builder.set_priority(event_loop, priority);
+        Ok(())
+    }
+
+    /// Gives an event loop a budget without its node, likewise; see
+    /// [`Node::set_budget`](crate::Node::set_budget).
+    ///
+    /// # Errors
+    /// Fails for a loop that the graph does not have, an executor that was dropped, or a full
+    /// worker.
+    pub fn set_budget(&self, event_loop: LoopId, budget: Option<Budget>) -> Result<()> {
+        let mut builder = self.tuned(event_loop, "a budget")?;
+        builder.set_budget(event_loop, budget);
+        Ok(())
+    }
+
+    /// The builder, if it has this loop, to set `what` of it.
+    fn tuned(&self, event_loop: LoopId, what: &str) -> Result<Builder<'_>> {
+        let builder = self.builder();
+        if !builder.loops.contains(event_loop) {
             let LoopId(id) = event_loop;
             let text = format!(
-                "failed to set a priority: there is no event loop {id}; use one of `Graph::info`"
+                "failed to set {what}: there is no event loop {id}; use one of `Graph::info`"
             );
-            Error::new(ErrorKind::NotFound, text)
-        })?;
-        Arc::make_mut(of).priority = priority;
-        builder.version += 1;
-        Ok(())
+            return Err(Error::new(ErrorKind::NotFound, text));
+        }
+        builder.check_open_loop(event_loop, || what.to_owned())?;
+        Ok(builder)
     }
 
     /// The timers with their callbacks, in order of creation, for tools that shift or list them.
@@ -659,7 +687,7 @@ impl Graph {
 fn no_core(node: &str) -> Error {
     let text = format!(
         "failed to create node {node}: the mapping names no core for it, and has no default; name \
-         it under a `[[core]]` or set `default_core`"
+         it under a `[[core]]`, set `default_core`, or leave `balance = false` out"
     );
     Error::new(ErrorKind::NotFound, text).in_node(node)
 }

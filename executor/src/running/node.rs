@@ -14,6 +14,7 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::event::{CallbackId, LoopId, SourceId};
 use crate::base::name::{self, NameKind};
 use crate::base::time::{NodeClock, nanos};
+use crate::delivery::budget::Budget;
 use crate::delivery::context::Context;
 use crate::delivery::control::FailurePolicy;
 use crate::delivery::timer::{Timer, TimerControl, period_ns};
@@ -248,6 +249,28 @@ impl<S: Send + 'static> Node<S> {
     /// Fails if the node was destroyed, the executor was dropped, or its worker is full.
     pub fn set_priority(&self, priority: u8) -> Result<()> {
         self.builder("a priority")?.set_priority(self.event_loop(), priority);
+        Ok(())
+    }
+
+    /// Gives the callback group a budget, such as 2 ms in 10 ms, or none. Periods in which its
+    /// callbacks ran for longer are counted in [`Statistics::budgets`](crate::Statistics::budgets)
+    /// and logged as a warning; nothing is interrupted. Each callback then costs two readings of
+    /// the clock. In simulated time the durations are those that the simulation gives callbacks.
+    ///
+    /// ```
+    /// # use ringspin_executor::{Budget, Graph};
+    /// # use std::time::Duration;
+    /// # let graph = Graph::new();
+    /// let node = graph.create_node("planner", ())?;
+    /// node.set_budget(Budget::new(Duration::from_millis(2), Duration::from_millis(10))?)?;
+    /// node.set_budget(None)?;
+    /// # Ok::<(), ringspin_executor::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Fails if the node was destroyed, the executor was dropped, or its worker is full.
+    pub fn set_budget(&self, budget: impl Into<Option<Budget>>) -> Result<()> {
+        self.builder("a budget")?.set_budget(self.event_loop(), budget.into());
         Ok(())
     }
 

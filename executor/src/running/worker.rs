@@ -27,7 +27,7 @@ use crate::delivery::callback_deadline::DeadlineWatch;
 use crate::delivery::context::Context;
 use crate::delivery::control::{CallbackCounters, Cause, Failure, Failures};
 use crate::delivery::ready::Notifier;
-use crate::delivery::topic::AllTopics;
+use crate::delivery::topic::{AllTopics, AnyTopic};
 use crate::delivery::worker_timers::{ClockWatch, WorkerTimers};
 use crate::running::change::WorkerLink;
 use crate::running::counters::{Calls, Counters};
@@ -39,7 +39,7 @@ use ringspin_ringbuf::inbox::Turn;
 use ringspin_ringbuf::reclaim::Domain;
 use ringspin_ringbuf::{Counter, Inbox, ReadySet};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tracing::level_filters::LevelFilter;
 
@@ -175,6 +175,8 @@ pub struct Worker {
     /// Of the callbacks that have one; routes know their index.
     deadlines: Vec<DeadlineWatch>,
     link: Arc<WorkerLink>,
+    /// The topics to which its loops published at the freeze; none in simulated time.
+    published: Vec<Weak<dyn AnyTopic>>,
     shared: WorkerShared,
     running: Running,
     recorder: Option<Box<dyn Recorder>>,
@@ -240,6 +242,7 @@ impl Worker {
             clock_watch: ClockWatch::default(),
             deadlines: Vec::new(),
             link,
+            published: Vec::new(),
             shared,
             running,
             recorder: None,

@@ -174,11 +174,14 @@ impl Digester {
         self.is_busy = others || self.timing.is_some() || self.trace.is_some();
     }
 
-    /// Takes out the recorder that was called after this one.
-    pub(super) fn take_next(&mut self) -> Option<Box<dyn Recorder>> {
-        let next = self.next.take();
+    /// Replaces the recorder that is called after this one.
+    pub(super) fn replace_next(
+        &mut self,
+        next: Option<Box<dyn Recorder>>,
+    ) -> Option<Box<dyn Recorder>> {
+        let before = std::mem::replace(&mut self.next, next);
         self.look_who_is_busy();
-        next
+        before
     }
 
     pub(super) fn dispatches(&self) -> &Arc<Counter> {

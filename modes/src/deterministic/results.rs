@@ -54,9 +54,12 @@ impl Sequencer {
         foreign
     }
 
-    /// The user's recorder, if there is one. With contention, calls that have not ended are
-    /// recorded with their ends as things stand.
-    pub(crate) fn take_recorder(&mut self) -> Option<Box<dyn Recorder>> {
+    /// Replaces the user's recorder; returns it, if there is one. With contention, calls that have
+    /// not ended are recorded with their ends as things stand.
+    pub(crate) fn replace_recorder(
+        &mut self,
+        next: Option<Box<dyn Recorder>>,
+    ) -> Option<Box<dyn Recorder>> {
         let now = self.now();
         if let Some(virtual_cores) = &mut self.virtual_cores {
             virtual_cores.settle(now);
@@ -69,7 +72,7 @@ impl Sequencer {
                 }
             }
         }
-        self.digester(|digester| digester.take_next())
+        self.digester(|digester| digester.replace_next(next))
     }
 
     /// Counts the dispatches.
@@ -175,7 +178,7 @@ impl Sequencer {
         let of_worker = of_worker.into_iter().map(|(part, reason)| panicked(&part, reason));
         let mut panics: Vec<_> = of_worker.collect();
         panics.extend(self.inputs.dismantle(now));
-        let mut recorder = self.take_recorder();
+        let mut recorder = self.replace_recorder(None);
         panics.extend(drop_part("dropping the recorder", &mut || drop(recorder.take())));
         panics.extend(drop_part("dropping the tie breaker", &mut || drop(self.breaker.take())));
         panics.extend(self.sim_network.clear().map(|reason| panicked("a message", reason)));

@@ -1,9 +1,9 @@
 //! A mapping as a TOML document.
 
 use super::{FIFO_PRIORITIES, Mapping};
-use crate::quantity::Nanos;
+use crate::quantity::{Nanos, parse_duration};
 use crate::toml_text;
-use ringspin_executor::{Error, ErrorKind, Result, WaitStrategy};
+use ringspin_executor::{Budget, Error, ErrorKind, Result, WaitStrategy};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -37,9 +37,10 @@ impl Mapping {
 
     fn parse(text: &str, path: Option<&Path>) -> Result<Self> {
         let origin = path.map_or("the text".into(), |path| format!("`{}`", path.display()));
-        let way_out = "correct that line; the keys are `default_core`, `pin`, `use_isolated`, \
-                       `later`, `lock_memory`, a table `[dispatch_priorities]` and, under each \
-                       `[[core]]`, `id`, `nodes`, `priority`, `isolated` and `wait`";
+        let way_out = "correct that line; the keys are `default_core`, `balance`, `pin`, \
+                       `use_isolated`, `later`, `lock_memory`, `optimize`, the tables \
+                       `[dispatch_priorities]` and `[budgets]`, and, under each `[[core]]`, `id`, \
+                       `nodes`, `priority`, `isolated` and `wait`";
         let parsed = toml_text::parse(text, &format!("{origin} is not a mapping"), way_out);
         parsed.map_err(|error| match path {
             Some(path) => error.at_path(path),
@@ -85,6 +86,43 @@ pub(super) fn dispatch_priorities<'de, D: Deserializer<'de>>(
     }
     let read = BTreeMap::<String, Priority>::deserialize(from)?;
     Ok(read.into_iter().map(|(entry, Priority(priority))| (entry, priority)).collect())
+}
+
+/// A budget such as `2 ms / 10 ms`.
+pub(super) fn budget(text: &str) -> Result<Budget> {
+    let (time, period) = text.split_once('/').ok_or_else(|| {
+        let text =
+            format!("`{text}` is no budget; use a time and a period, as in \"2 ms / 10 ms\"");
+        Error::new(ErrorKind::Parse, text)
+    })?;
+    Budget::new(parse_duration(time.trim())?, parse_duration(period.trim())?)
+}
+
+/// Budgets by node or callback group.
+pub(super) mod budgets {
+    use super::*;
+
+    pub(in super::super) fn serialize<S: Serializer>(
+        budgets: &BTreeMap<String, Budget>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        let text =
+            |of: &Budget| format!("{} / {}", Nanos::from(of.time()), Nanos::from(of.period()));
+        to.collect_map(budgets.iter().map(|(entry, of)| (entry, text(of))))
+    }
+
+    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<BTreeMap<String, Budget>, D::Error> {
+        struct Read(Budget);
+        impl<'de> Deserialize<'de> for Read {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                budget(&String::deserialize(from)?).map(Self).map_err(D::Error::custom)
+            }
+        }
+        let read = BTreeMap::<String, Read>::deserialize(from)?;
+        Ok(read.into_iter().map(|(entry, Read(budget))| (entry, budget)).collect())
+    }
 }
 
 /// Wait strategies as values of keys.

@@ -2,7 +2,7 @@
 
 use super::names;
 use super::{CorePlan, LoopName, Mapping, ThreadKey};
-use ringspin_executor::{LatePlace, LatePlacement};
+use ringspin_executor::{Budget, LatePlace, LatePlacement};
 use ringspin_ringbuf::Counter;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -17,6 +17,7 @@ pub(crate) struct Placement {
     unnamed: Vec<usize>,
     next: Counter,
     priorities: BTreeMap<String, u8>,
+    budgets: BTreeMap<String, Budget>,
 }
 
 impl Placement {
@@ -44,10 +45,13 @@ impl Placement {
     ) -> Self {
         let entries = mapping.entries().unwrap_or_default(); // `resolve` has checked them
         let workers = entries.into_iter().filter_map(|(entry, key)| Some((entry, worker(key)?)));
-        let priorities = mapping.dispatch_priorities.iter();
-        let priorities = priorities.map(|(text, priority)| (names::entry(text), *priority));
-        let (workers, priorities) = (workers.collect(), priorities.collect());
-        Self { workers, unnamed, next: Counter::default(), priorities }
+        Self {
+            workers: workers.collect(),
+            unnamed,
+            next: Counter::default(),
+            priorities: by_entry(&mapping.dispatch_priorities),
+            budgets: by_entry(&mapping.budgets),
+        }
     }
 
     /// The worker of a loop of a node on worker `of_node`, if it is anywhere.
@@ -61,12 +65,17 @@ impl Placement {
     /// The place of a loop on its worker.
     pub(crate) fn place(&self, name: LoopName<'_>, of_node: Option<usize>) -> Option<LatePlace> {
         let worker = self.worker_of(name, of_node)?;
-        Some(LatePlace { worker, priority: names::of_loop(&self.priorities, name).unwrap_or(0) })
+        let priority = names::of_loop(&self.priorities, name).unwrap_or(0);
+        Some(LatePlace { worker, priority, budget: names::of_loop(&self.budgets, name) })
     }
 
     pub(crate) fn into_late(self) -> LatePlacement {
         Arc::new(move |node, group, of_node| self.place(LoopName { node, group }, of_node))
     }
+}
+
+fn by_entry<T: Copy>(values: &BTreeMap<String, T>) -> BTreeMap<String, T> {
+    values.iter().map(|(text, value)| (names::entry(text), *value)).collect()
 }
 
 fn position(plan: &[CorePlan], key: ThreadKey) -> Option<usize> {

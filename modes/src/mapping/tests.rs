@@ -251,7 +251,7 @@ fn unmapped_loops_are_listed() {
     assert_eq!(
         message(&mapping),
         "no core is given for /EuclideanClusterDetector:settings, /ns/Planner; name them \
-         under a `[[core]]` or set `default_core`"
+         under a `[[core]]`, set `default_core`, or leave `balance = false` out"
     );
 }
 
@@ -337,6 +337,9 @@ pin = false
 "EuclideanClusterDetector:settings" = 0
 "ns/Planner" = 255
 
+[budgets]
+"/EuclideanClusterDetector:settings" = "2 ms / 10 ms"
+
 [[core]]
 id = 1
 nodes = ["/FrontLidarDriver"]
@@ -355,6 +358,7 @@ fn every_key_is_read_and_written() {
         .dispatch_priority("/EuclideanClusterDetector", 2)
         .dispatch_priority("EuclideanClusterDetector:settings", 0)
         .dispatch_priority("ns/Planner", 255)
+        .budget("/EuclideanClusterDetector:settings", budget("2 ms / 10 ms"))
         .default_core(0)
         .use_isolated()
         .unpinned()
@@ -365,6 +369,30 @@ fn every_key_is_read_and_written() {
     assert_eq!(toml::to_string(&read).unwrap().parse::<Mapping>().unwrap(), built);
     let odd = Mapping::new().dispatch_priority("quo\"te\n\\ [x]", 1);
     assert_eq!(odd.to_toml_string().parse::<Mapping>().unwrap(), odd);
+}
+
+fn budget(text: &str) -> Budget {
+    document::budget(text).unwrap()
+}
+
+#[test]
+fn budgets_are_of_loops_and_possible() {
+    let mapping = TUNED.parse::<Mapping>().unwrap();
+    let [(index, of)] = mapping.budgets(&loops()).unwrap()[..] else { panic!("one budget") };
+    assert_eq!((index, of.to_string().as_str()), (3, "2ms / 10ms"));
+    let misspelt = Mapping::new().budget("/Xyz", of).budgets(&loops()).unwrap_err().to_string();
+    assert!(misspelt.starts_with("`budgets` names `/Xyz`, which does not exist"), "{misspelt}");
+    for (text, expected) in [
+        ("2 ms", "`2 ms` is no budget; use a time and a period, as in \"2 ms / 10 ms\""),
+        ("2 ms / 10", "`10` is not a duration"),
+        ("10 ms / 2 ms", "a budget of 10ms in 2ms is not possible"),
+    ] {
+        let error = parse_message(&format!("[budgets]\n\"/a\" = \"{text}\"\n"));
+        assert!(error.contains("line 2, column 8") && error.contains(expected), "{error}");
+    }
+    assert_eq!(budget("1.5us/1ms").to_string(), "1.5µs / 1ms");
+    let precise = Mapping::new().budget("/a", budget("1234567 ns / 1.5 s"));
+    assert_eq!(precise.to_toml_string().parse::<Mapping>().unwrap(), precise);
 }
 
 #[test]
@@ -413,11 +441,20 @@ fn a_bad_dispatch_priority_is_refused() {
     let twice =
         Mapping::new().dispatch_priority("/ns/Planner", 1).dispatch_priority("ns/Planner", 2);
     let error = twice.priorities(&loops()).unwrap_err().to_string();
-    assert!(error.starts_with("`/ns/Planner` has two dispatch priorities"), "{error}");
+    assert!(error.starts_with("`/ns/Planner` is twice in `dispatch_priorities`"), "{error}");
     for priority in ["-1", "256", "99999999999"] {
         let text = parse_message(&format!("[dispatch_priorities]\n\"/a\" = {priority}\n"));
         assert!(text.contains("line 2, column 8"), "{text}");
         let range = format!("dispatch priority {priority} is outside 0 (normal) to 255 (first)");
         assert!(text.contains(&range), "{text}");
     }
+}
+
+#[test]
+fn mapping_may_be_optimized_online_or_not_at_all() {
+    let mapping: Mapping = "optimize = \"online\"".parse().unwrap();
+    assert_eq!(mapping, Mapping { optimize: Some(Optimize::Online), ..Mapping::new() });
+    assert_eq!(mapping.to_toml_string().parse(), Ok(mapping));
+    let text = parse_message("optimize = \"offline\"\n");
+    assert!(text.contains("line 1, column 12") && text.contains("`online`"), "{text}");
 }

@@ -22,6 +22,8 @@ const STRANDS_A_THREAD: usize = 8;
 pub(crate) struct Sharing {
     /// By worker.
     pub(crate) strands: Vec<StrandPlan>,
+    /// By worker: its loops.
+    pub(crate) loops: Vec<Vec<LoopId>>,
     /// By thread: whether it runs the strands of all.
     pub(crate) shares: Vec<bool>,
 }
@@ -86,11 +88,54 @@ pub(super) fn threads(
     let free = free.rev().map(|(index, _)| index).collect();
     let placement = Some(Placement::shared(mapping, &cores, &of_threads, free));
     Ok(Threads {
-        workers,
         cores: Some(cores),
         placement,
-        sharing: Some(Sharing { strands, shares }),
+        sharing: Some(Sharing { strands, loops: workers.clone(), shares }),
+        workers,
     })
+}
+
+/// The strands that had loops at the start, each with the thread on which it stays by `mapping`.
+/// Strands of several loops stay on one only if all loops do. `shares` says whether there are
+/// threads for the other strands.
+///
+/// # Errors
+/// Fails if the mapping does not fit the graph, the machine, or the threads of `cores`.
+pub(crate) fn moved_strands(
+    info: &GraphInfo,
+    mapping: &Mapping,
+    strands: &[Vec<LoopId>],
+    cores: &[CorePlan],
+    shares: bool,
+) -> Result<Vec<(usize, Option<usize>)>> {
+    let (ids, names) = (info.loops.keys().collect::<Vec<_>>(), loop_names(info));
+    let mut threads = BTreeMap::new();
+    for plan in super::cores(info, mapping)?.iter().filter(|plan| !plan.loops.is_empty()) {
+        let is_there = |of: &CorePlan| (of.core, of.priority) == (plan.core, plan.priority);
+        let Some(thread) = cores.iter().position(is_there) else {
+            let (name, core) = (names[plan.loops[0]], plan.core);
+            let text = format!(
+                "the mapping has {name} on a thread of core {core} that the executor did not start \
+                 with: name it in the first mapping as well"
+            );
+            return Err(Error::new(ErrorKind::InvalidArgument, text));
+        };
+        threads.extend(plan.loops.iter().map(|index| (ids[*index], thread)));
+    }
+    let thread_of = |loops: &Vec<LoopId>| {
+        let exist = loops.iter().filter(|id| info.loops.contains(**id));
+        let mut threads = exist.map(|id| threads.get(id).copied());
+        let first = threads.next().flatten();
+        first.filter(|first| threads.all(|other| other == Some(*first)))
+    };
+    let with_loops = strands.iter().enumerate().filter(|(_, loops)| !loops.is_empty());
+    let moved: Vec<_> = with_loops.map(|(index, loops)| (index, thread_of(loops))).collect();
+    if !shares && moved.iter().any(|(_, thread)| thread.is_none()) {
+        let text = "no thread is left for the loops that the mapping does not name: name all, or \
+                    leave a core without a priority in the first mapping";
+        return Err(Error::new(ErrorKind::InvalidArgument, text));
+    }
+    Ok(moved)
 }
 
 /// Adds the threads that run the loops without a core; returns whether each thread is one of them.

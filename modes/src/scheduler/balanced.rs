@@ -12,32 +12,34 @@
 //! | published elsewhere | the home, or an idle one while the home is in a [long](LONG) callback |
 //! | a timer is due | the first one, or the home while the first is in a long callback |
 //!
-//! Before a thread runs a strand with long callbacks, it hands strands that would wait for them to
-//! threads that are idle: those with the longest way before their messages first, because they
-//! decide when all is done. A thread that goes idle takes strands that wait for a long callback. So
-//! a graph of short callbacks stays on one core, without a wake-up of another one, and in a graph
-//! of long ones all cores work. The length of callbacks is that of the longest of the last ones; a
-//! strand without a measurement counts as long, and one that becomes long is a surprise, for which
-//! others may wait.
+//! Before a thread runs a strand with long callbacks, or while several strands wait that would take
+//! as long together, it hands strands to threads that are idle: those with the longest way before
+//! their messages first, because they decide when all is done. A thread that goes idle takes
+//! strands that wait for a long callback. So a graph of short callbacks stays on one core, without
+//! a wake-up of another one, and in a graph of long ones all cores work. The length of callbacks is
+//! that of the longest of the last ones; a strand without a measurement counts as long, and one
+//! that becomes long is a surprise, for which others may wait.
 //!
 //! A strand of loops that a mapping names has one thread, and is never handed to another. A thread
 //! with a real-time priority runs only such strands, because it would not let others go first.
 
 use super::live::{FOREVER, run_threads, time_to_sleep};
+use super::warm_up::{LINES_MAX, WarmUp};
 use super::{Scheduler, Spin};
 use crate::deterministic::Condition;
 use crate::live_clock::SpinEnd;
-use crate::mapping::CorePlan;
+use crate::mapping::{CorePlan, Mapping};
 use crate::pace::Pace;
-use crate::plan::{Sharing, StrandPlan};
+use crate::plan::{self, Sharing, StrandPlan};
 use crate::thread;
 use ringspin_executor::wait::{Idle, Waiter};
 use ringspin_executor::{
-    Clock, Entrance, Error, ErrorKind, Picker, Recorder, Result, RosClock, StopHandle, Time,
-    Worker, WorkerThread,
+    Clock, Entrance, Error, ErrorKind, GraphInfo, LoopId, Picker, Recorder, Result, RosClock,
+    StopHandle, Time, Worker, WorkerThread,
 };
 use ringspin_ringbuf::{CacheLines, Counter, Flag, ReadySet, Strand, ticks};
 use std::cell::Cell;
+use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -45,8 +47,13 @@ use std::time::Duration;
 /// strand that was handed to it.
 const LONG: Duration = Duration::from_micros(100);
 
+/// After so many events a strand has the memory that it needs.
+const EVENTS: u8 = 8;
+
 pub(crate) struct BalancedScheduler {
     strands: Vec<Strand<Worker>>,
+    /// The loops of each strand that it had at the start.
+    loops: Vec<Vec<LoopId>>,
     shared: Arc<Shared>,
     entrances: Vec<Entrance>,
     cores: Vec<CorePlan>,
@@ -64,29 +71,55 @@ struct Shared {
     first: usize,
 }
 
-#[repr(align(128))]
 struct ThreadHints {
     /// The strands that it is to run.
     set: Arc<ReadySet>,
-    is_idle: Flag,
-    /// It is in a callback that is long, as far as is known.
-    is_busy: Flag,
     /// It runs the strands that have no thread.
     shares: bool,
+    is_idle: OwnLine<Flag>,
+    /// It is in a callback that is long, as far as is known.
+    is_busy: OwnLine<Flag>,
+}
+
+/// A value that changes with each event, apart from those that other threads read then.
+#[derive(Default)]
+#[repr(align(128))]
+struct OwnLine<T>(T);
+
+impl<T> Deref for OwnLine<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+/// A thread, if there is one. It changes only between two spins.
+#[derive(Default)]
+struct FixedThread(Counter);
+
+impl FixedThread {
+    #[inline]
+    fn get(&self) -> Option<usize> {
+        (self.0.get() as usize).checked_sub(1)
+    }
+
+    fn set(&self, thread: Option<usize>) {
+        self.0.set(thread.map_or(0, |thread| thread as u64 + 1));
+    }
 }
 
 /// Written by the thread that runs the strand.
 #[derive(Default)]
-#[repr(align(64))]
 struct StrandHints {
     home: Counter,
     /// The length of a callback in ticks: of the longest of the last ones.
-    length: Counter,
+    length: OwnLine<Counter>,
     /// How many loops a message passes from here on, at most.
     rank: u32,
     /// The thread that it stays on.
-    thread: Option<usize>,
-    /// The memory of its worker, as it was at the start.
+    thread: FixedThread,
+    /// The memory of its worker, once a thread has run [`EVENTS`] of its events.
     lines: OnceLock<CacheLines>,
 }
 
@@ -113,10 +146,11 @@ impl Shared {
         let current = current.map(|(_, thread)| thread);
         let strand = &self.strands[index];
         let thread = match current.filter(|thread| self.threads[*thread].shares) {
-            Some(thread) => strand.thread.unwrap_or(thread),
+            Some(thread) => strand.thread.get().unwrap_or(thread),
             None => {
                 let home = self.home(index);
-                let is_busy = strand.thread.is_none() && self.threads[home].is_busy.is_raised();
+                let moves = strand.thread.get().is_none();
+                let is_busy = moves && self.threads[home].is_busy.is_raised();
                 is_busy.then(|| self.idle(0)).flatten().unwrap_or(home)
             }
         };
@@ -128,6 +162,21 @@ impl Shared {
 
     fn home(&self, index: usize) -> usize {
         self.strands[index].home.get() as usize
+    }
+
+    /// The thread that has to run a strand, if it is not `number` and that one may not.
+    fn thread_instead(&self, index: usize, number: usize) -> Option<usize> {
+        match self.strands[index].thread.get() {
+            Some(thread) => (thread != number).then_some(thread),
+            None => (!self.threads[number].shares).then_some(self.first),
+        }
+    }
+
+    /// The strands without a thread that are marked in `set`.
+    fn moving_in(&self, set: &ReadySet) -> impl Iterator<Item = usize> {
+        let moves = |index: &usize| self.strands[*index].thread.get().is_none();
+        let is_marked = |index: &usize| set.next(*index) == Some(*index);
+        (0..self.strands.len()).filter(moves).filter(is_marked)
     }
 
     /// The first thread from `start` on that is idle, and shares strands.
@@ -142,22 +191,23 @@ impl BalancedScheduler {
     /// most.
     pub(crate) fn new(
         workers: Vec<Worker>,
-        sharing: &Sharing,
+        sharing: Sharing,
         cores: Vec<CorePlan>,
         clock: Arc<RosClock>,
         turn: Duration,
     ) -> Self {
         let thread = |shares: &bool| ThreadHints {
             set: Arc::new(ReadySet::new(workers.len())),
-            is_idle: Flag::default(),
-            is_busy: Flag::default(),
             shares: *shares,
+            is_idle: OwnLine::default(),
+            is_busy: OwnLine::default(),
         };
         let threads = sharing.shares.iter().map(thread).collect();
         let first = sharing.shares.iter().position(|shares| *shares).unwrap_or(0);
         let strand = |plan: &StrandPlan| {
             let StrandPlan { rank, thread } = *plan;
-            let hints = StrandHints { rank, thread, ..Default::default() };
+            let hints = StrandHints { rank, ..Default::default() };
+            hints.thread.set(thread);
             hints.home.set(thread.unwrap_or(first) as u64);
             hints
         };
@@ -173,7 +223,8 @@ impl BalancedScheduler {
         };
         let strands = workers.into_iter().enumerate().map(strand).collect();
         let pace = Pace::new(clock.real(), turn);
-        Self { strands, shared, entrances, cores, clock, pace, is_started: false }
+        let loops = sharing.loops;
+        Self { strands, loops, shared, entrances, cores, clock, pace, is_started: false }
     }
 }
 
@@ -181,11 +232,7 @@ impl Scheduler for BalancedScheduler {
     fn start(&mut self) {
         if !std::mem::replace(&mut self.is_started, true) {
             let anchor = self.clock.now();
-            for (strand, hints) in self.strands.iter_mut().zip(&self.shared.strands) {
-                let worker = strand.get_mut();
-                worker.start(anchor);
-                hints.lines.get_or_init(|| worker.cache_lines());
-            }
+            self.strands.iter_mut().for_each(|strand| strand.get_mut().start(anchor));
         }
     }
 
@@ -228,9 +275,30 @@ impl Scheduler for BalancedScheduler {
         Err(unsupported())
     }
 
-    fn take_recorders(&mut self) -> Vec<Box<dyn Recorder>> {
-        let recorders = self.strands.iter_mut().filter_map(|of| of.get_mut().set_recorder(None));
-        recorders.collect()
+    fn shared_cores(&self) -> Vec<usize> {
+        let cores = self.cores.iter().zip(&self.shared.threads);
+        cores.filter(|(_, thread)| thread.shares).map(|(plan, _)| plan.core).collect()
+    }
+
+    fn remap(&mut self, info: &GraphInfo, mapping: &Mapping) -> Result<()> {
+        let Self { shared, loops, cores, .. } = self;
+        let shares = shared.threads.iter().any(|thread| thread.shares);
+        for (index, thread) in plan::moved_strands(info, mapping, loops, cores, shares)? {
+            shared.strands[index].thread.set(thread);
+            let home = shared.home(index);
+            let shares = shared.threads[home].shares;
+            let home = thread.unwrap_or(if shares { home } else { shared.first });
+            shared.strands[index].home.set(home as u64);
+        }
+        Ok(())
+    }
+
+    fn replace_recorders(
+        &mut self,
+        next: &mut dyn FnMut(usize) -> Option<Box<dyn Recorder>>,
+    ) -> Vec<Box<dyn Recorder>> {
+        let strands = self.strands.iter_mut().enumerate();
+        strands.filter_map(|(n, strand)| strand.get_mut().set_recorder(next(n))).collect()
     }
 }
 
@@ -263,8 +331,11 @@ struct Runner<'a> {
     /// How often the graph was seen to change, in all and when each strand ran here.
     changes: u64,
     adopted: Vec<u64>,
+    /// How many events of each strand ran here, up to [`EVENTS`].
+    events: Vec<u8>,
     /// [`LONG`] in ticks; endless until their rate is known.
     long: u64,
+    warm_up: WarmUp,
 }
 
 impl<'a> Runner<'a> {
@@ -284,7 +355,9 @@ impl<'a> Runner<'a> {
             source: (0, false),
             changes: 1,
             adopted: vec![0; strands],
+            events: vec![0; strands],
             long: u64::MAX,
+            warm_up: WarmUp::default(),
         }
     }
 
@@ -383,7 +456,8 @@ impl<'a> Runner<'a> {
                 if shared.home(index) == number {
                     let strand = &shared.strands[index];
                     strand.fetch();
-                    if strand.thread.is_some() { &self.hints.set } else { set }.mark(index);
+                    let stays = strand.thread.get().is_some();
+                    if stays { &self.hints.set } else { set }.mark(index);
                 }
             }
         }
@@ -405,6 +479,8 @@ impl<'a> Runner<'a> {
         if is_long {
             self.hand_on(index, known);
             self.hints.is_busy.raise();
+        } else if self.hints.set.marked() > 2 && self.waiting() >= self.long {
+            self.hand_on(index, known);
         }
         let Some((_, worker)) = &mut self.held else { return false };
         if self.adopted[index] != self.changes {
@@ -423,6 +499,18 @@ impl<'a> Runner<'a> {
         if dispatched {
             let took = ticks().wrapping_sub(began);
             length.set(took.max(known - known / 8).max(1));
+            let events = &mut self.events[index];
+            if *events < EVENTS {
+                *events += 1;
+                if *events == EVENTS {
+                    let Core { strands, shared, .. } = self.core;
+                    shared.strands[index].lines.get_or_init(|| {
+                        let mut lines = worker.cache_lines();
+                        lines.add(&strands[index]);
+                        lines
+                    });
+                }
+            }
         }
         if is_long {
             self.hints.is_busy.lower();
@@ -447,6 +535,13 @@ impl<'a> Runner<'a> {
         let is_home = shared.home(index) == number;
         let Some(worker) = strands[index].take_marked(&self.hints.set) else { return false };
         if !is_home {
+            if let Some(thread) = shared.thread_instead(index, number) {
+                // It was marked here before the mapping changed.
+                strands[index].put(worker);
+                shared.threads[thread].set.mark(index);
+                self.hints.set.clear(index);
+                return false;
+            }
             shared.strands[index].home.set(number as u64);
             self.read(); // no earlier time than that of the thread before
         }
@@ -490,11 +585,9 @@ impl<'a> Runner<'a> {
     fn hand_on(&mut self, running: usize, length: u64) {
         let Core { number, shared, .. } = self.core;
         let Some(first) = shared.idle(0) else { return };
-        let moves = |index: &usize| *index != running && shared.strands[*index].thread.is_none();
         let (mut idle, mut last) = (Some(first), first);
         while let Some(thread) = idle {
-            let waits = |index: &usize| self.hints.set.next(*index) == Some(*index);
-            let waiting = (0..self.deadlines.len()).filter(moves).filter(waits);
+            let waiting = shared.moving_in(&self.hints.set).filter(|index| *index != running);
             let Some(index) = waiting.max_by_key(|index| shared.strands[*index].rank) else {
                 break;
             };
@@ -503,17 +596,32 @@ impl<'a> Runner<'a> {
         }
         let seconds = LONG.as_secs_f64() * length as f64 / self.long as f64;
         let end = self.now + Duration::from_secs_f64(seconds);
-        for index in (0..self.deadlines.len()).filter(moves) {
-            if self.deadlines[index] < end && shared.home(index) == number {
+        for index in (0..self.deadlines.len()).filter(|index| *index != running) {
+            let moves = shared.strands[index].thread.get().is_none();
+            if moves && self.deadlines[index] < end && shared.home(index) == number {
                 last = shared.idle(last + 1).or_else(|| shared.idle(0)).unwrap_or(last);
                 self.hand(index, last);
             }
         }
     }
 
+    /// How many ticks the short callbacks take that wait for this thread, if another one is idle. A
+    /// long one hands on by itself.
+    fn waiting(&self) -> u64 {
+        let Core { shared, .. } = self.core;
+        if shared.idle(0).is_none() {
+            return 0;
+        }
+        let waiting = shared.moving_in(&self.hints.set);
+        let lengths = waiting.map(|index| shared.strands[index].length.get());
+        lengths.filter(|length| *length < self.long).sum()
+    }
+
     fn hand(&mut self, index: usize, thread: usize) {
         self.set_deadline(index, Time::MAX);
-        self.core.shared.threads[thread].set.mark(index);
+        let to = &self.core.shared.threads[thread];
+        to.is_idle.lower(); // it is about to wake, and gets no more until it is idle again
+        to.set.mark(index);
         self.hints.set.clear(index);
         tracing::trace!(strand = index, from = self.core.number, to = thread, "handed on");
     }
@@ -526,12 +634,9 @@ impl<'a> Runner<'a> {
         }
         let busy = |of: &&ThreadHints| of.is_busy.is_raised();
         for thread in shared.threads.iter().filter(busy) {
-            for (index, strand) in strands.iter().enumerate() {
-                let is_marked = || thread.set.next(index) == Some(index);
-                let moves = shared.strands[index].thread.is_none();
-                if moves
-                    && !strand.is_idle()
-                    && is_marked()
+            for index in shared.moving_in(&thread.set) {
+                let strand = &strands[index];
+                if !strand.is_idle()
                     && let Some(worker) = strand.take()
                 {
                     self.hints.set.mark(index);
@@ -554,7 +659,24 @@ impl<'a> Runner<'a> {
         };
         let Some(left) = left else { return std::hint::spin_loop() };
         entrance.count_sleep();
-        thread.pause(|| self.hints.set.sleep(left));
+        thread.pause(|| self.hints.set.sleep(self.warm_up.shorten(left)));
+        if self.hints.set.is_empty() {
+            self.warm_up.after_by(left, clock.real(), || fetch_home(self.core));
+        }
+    }
+}
+
+/// Fetches the memory of the strands that are at home on this thread.
+fn fetch_home(Core { number, shared, .. }: Core<'_>) {
+    let mut left = LINES_MAX;
+    for (index, hints) in shared.strands.iter().enumerate() {
+        if shared.home(index) == number
+            && let Some(lines) = hints.lines.get()
+            && lines.len() <= left
+        {
+            left -= lines.len();
+            lines.fetch();
+        }
     }
 }
 

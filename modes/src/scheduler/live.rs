@@ -8,7 +8,8 @@
 //! joined before the spin returns: between two spins the executor owns its workers again, and needs
 //! no lock for them.
 
-use super::{Scheduler, Spin, WORKER};
+use super::warm_up::WarmUp;
+use super::{Scheduler, Spin, Step, WORKER};
 use crate::deterministic::Condition;
 use crate::error::thread_not_started;
 use crate::live_clock::SpinEnd;
@@ -75,6 +76,8 @@ impl Scheduler for LiveScheduler {
             let anchor = self.clock.now();
             self.workers.iter_mut().for_each(|worker| worker.start(anchor));
         }
+        // A spin that was dropped while it rested.
+        self.workers.iter().for_each(|worker| worker.ready_set().rise());
     }
 
     fn now(&self) -> Time {
@@ -110,8 +113,24 @@ impl Scheduler for LiveScheduler {
         self.with_worker(spin, |worker, clock, pace| run_all((worker, pace), clock, spin.stop, end))
     }
 
-    fn take_recorders(&mut self) -> Vec<Box<dyn Recorder>> {
-        self.workers.iter_mut().filter_map(|worker| worker.set_recorder(None)).collect()
+    fn wake_by(&mut self, waker: Arc<dyn Fn() + Send + Sync>) -> bool {
+        let is_here = self.cores.is_none();
+        if is_here {
+            self.workers[0].ready_set().wake_by(waker);
+        }
+        is_here
+    }
+
+    fn step(&mut self, spin: Spin<'_>) -> Result<Step> {
+        self.with_worker(spin, |worker, clock, pace| step((worker, pace), clock, spin.stop))
+    }
+
+    fn replace_recorders(
+        &mut self,
+        next: &mut dyn FnMut(usize) -> Option<Box<dyn Recorder>>,
+    ) -> Vec<Box<dyn Recorder>> {
+        let workers = self.workers.iter_mut().enumerate();
+        workers.filter_map(|(n, worker)| worker.set_recorder(next(n))).collect()
     }
 }
 
@@ -125,13 +144,16 @@ fn run_worker(
     end: SpinEnd,
 ) {
     let Spin { stop, wait, .. } = spin;
+    let mut warm_up = WarmUp::default();
     let mut thread = worker.enter();
     worker.ready_set().register_sleeper();
     thread::reduce_timer_slack();
     let mut waiter = wait.waiter();
     let mut was_followed = clock.is_followed();
     while !stop.is_stopped() {
-        worker.pass(&mut thread);
+        if worker.pass(&mut thread) {
+            warm_up = WarmUp::default();
+        }
         let due = next_due(worker, end.by(clock));
         let ticks = (due != Time::MAX).then(ticks);
         worker.note_ticks(ticks);
@@ -152,9 +174,14 @@ fn run_worker(
             if waiter.idle() == Idle::Park || worker.has_no_loop() {
                 let now = read(clock, worker, pace);
                 let due = next_due(worker, end.by(clock));
-                match time_to_sleep(clock, now, due) {
-                    Some(left) => worker.sleep(&mut thread, left),
-                    None => std::hint::spin_loop(),
+                let Some(left) = time_to_sleep(clock, now, due) else {
+                    std::hint::spin_loop();
+                    continue;
+                };
+                warm_up.before(left, || worker.cache_lines());
+                worker.sleep(&mut thread, warm_up.shorten(left));
+                if !worker.has_ready() {
+                    warm_up.after(left, clock.real());
                 }
             }
         }
@@ -241,6 +268,30 @@ fn run_all(
         }
     }
     dispatched
+}
+
+/// Dispatches events until none is ready, and then lets the worker rest; no longer than a turn of a
+/// loop lasts.
+fn step((worker, pace): (&mut Worker, &mut Pace), clock: &RosClock, stop: &StopHandle) -> Step {
+    let mut thread = worker.enter();
+    let end = clock.real().now() + pace.turn();
+    while !stop.is_stopped() {
+        worker.pass(&mut thread);
+        let now = read(clock, worker, pace);
+        while worker.expire_one(now) {}
+        if worker.dispatch_next().is_none() && worker.settle() {
+            worker.count_idle();
+            let due = next_due(worker, Time::MAX);
+            let left = time_to_sleep(clock, now, due);
+            if let Some(left) = left.filter(|_| worker.ready_set().rest()) {
+                return Step::Rest((left < FOREVER).then_some(left));
+            }
+        }
+        if clock.real().now() >= end {
+            return Step::Busy;
+        }
+    }
+    Step::Ended
 }
 
 /// Dispatches the events that are ready now, expiries of timers among them; returns how many.

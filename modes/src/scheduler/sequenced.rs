@@ -1,10 +1,14 @@
 //! The scheduler of the deterministic mode: the sequencer of simulated time.
 
-use super::{SEQUENCER, Scheduler, Spin};
+use super::{SEQUENCER, Scheduler, Spin, Step};
 use crate::deterministic::{Condition, Sequencer};
 use crate::live_clock::SpinEnd;
 use ringspin_executor::{Recorder, Result, Time};
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long a step lasts in real time, unless its last instant is longer.
+const STEP: Duration = Duration::from_millis(1);
 
 impl Scheduler for Sequencer {
     /// A sequencer starts timers and tasks when it is created.
@@ -23,11 +27,7 @@ impl Scheduler for Sequencer {
         let SpinEnd::At(end) = end else { return Ok(()) };
         let run = || self.run_until(end, spin.stop, spin.monitor, over);
         spin.monitor.contain(SEQUENCER, run).unwrap_or(Ok(()))?;
-        let not_applied = self.not_applied_yet(&spin.monitor.info());
-        if spin.applies_schedule && !not_applied.is_empty() && !spin.stop.is_stopped() {
-            return Err(not_applied.not_applied());
-        }
-        Ok(())
+        self.check_schedule(spin)
     }
 
     fn run_one(&mut self, spin: Spin<'_>, end: SpinEnd) -> Result<bool> {
@@ -47,11 +47,44 @@ impl Scheduler for Sequencer {
         spin.monitor.contain(SEQUENCER, run).unwrap_or(Ok(0))
     }
 
-    fn take_recorders(&mut self) -> Vec<Box<dyn Recorder>> {
-        self.take_recorder().into_iter().collect()
+    fn wake_by(&mut self, _: Arc<dyn Fn() + Send + Sync>) -> bool {
+        // It never rests by itself, and waits for threads as one of them.
+        !self.is_among_threads()
+    }
+
+    fn step(&mut self, spin: Spin<'_>) -> Result<Step> {
+        let (began, mut is_busy) = (Instant::now(), false);
+        let mut over = |_| {
+            is_busy = began.elapsed() >= STEP;
+            is_busy
+        };
+        let run = || self.run_until(Time::MAX, spin.stop, spin.monitor, &mut over);
+        spin.monitor.contain(SEQUENCER, run).unwrap_or(Ok(()))?;
+        if is_busy {
+            return Ok(Step::Busy);
+        }
+        self.check_schedule(spin).map(|()| Step::Ended)
+    }
+
+    fn replace_recorders(
+        &mut self,
+        next: &mut dyn FnMut(usize) -> Option<Box<dyn Recorder>>,
+    ) -> Vec<Box<dyn Recorder>> {
+        self.replace_recorder(next(0)).into_iter().collect()
     }
 
     fn sequencer(&mut self) -> Option<&mut Sequencer> {
         Some(self)
+    }
+}
+
+impl Sequencer {
+    /// Fails if entries of a schedule were not applied in a run that has ended, and should be.
+    fn check_schedule(&self, spin: Spin<'_>) -> Result<()> {
+        let not_applied = self.not_applied_yet(&spin.monitor.info());
+        if spin.applies_schedule && !not_applied.is_empty() && !spin.stop.is_stopped() {
+            return Err(not_applied.not_applied());
+        }
+        Ok(())
     }
 }

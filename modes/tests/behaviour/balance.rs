@@ -4,7 +4,7 @@
 use crate::{entries, log};
 use ringspin_executor::{Context, Message, QoS};
 use ringspin_modes::{Executor, Mapping, Mode, allowed_cores};
-use ringspin_ringbuf::Counter;
+use ringspin_ringbuf::{Counter, Flag};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::thread::ThreadId;
@@ -64,6 +64,41 @@ fn timers_run_during_a_long_callback_of_another_node() {
         })
         .unwrap();
     executor.spin().unwrap();
+}
+
+/// Many nodes with short callbacks that wait together are shared, too: a callback that was short so
+/// far waits for one of those behind it. In one of the attempts both threads have to be free.
+#[test]
+fn nodes_that_wait_long_together_are_shared() {
+    const NODES: usize = 12;
+    let attempt = |mut executor: Executor| {
+        let calls: Vec<Arc<Counter>> = (0..NODES).map(|_| Arc::default()).collect();
+        let shared = Arc::new(Flag::default());
+        for n in 0..NODES {
+            let (calls, shared) = (calls.clone(), shared.clone());
+            let node = executor.create_node(&format!("node_{n}"), 0).unwrap();
+            let work = move |round: &mut u64, cx: &mut Context<'_>| {
+                *round += 1;
+                let start = Instant::now();
+                busy_until(|| start.elapsed() > Duration::from_micros(50));
+                calls[n].set(*round);
+                if n == 3 && *round == 30 {
+                    let behind = || calls[n + 1..].iter().filter(|of| of.get() == 30).count();
+                    let before = behind();
+                    busy_until(|| behind() > before || start.elapsed() > 50 * MS);
+                    if behind() > before {
+                        shared.raise();
+                    }
+                    cx.stop();
+                }
+            };
+            node.create_timer(2 * MS, work).unwrap();
+        }
+        executor.spin().unwrap();
+        shared.is_raised()
+    };
+    let shared = (0..300).map_while(|_| balanced()).any(attempt);
+    assert!(shared || balanced().is_none(), "a core rests while many callbacks wait");
 }
 
 /// An event that another thread causes while the node's usual core is in a long callback.

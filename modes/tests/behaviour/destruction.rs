@@ -300,13 +300,44 @@ impl Drop for Dropped {
     }
 }
 
+/// Counts the callbacks of a loop that another loop destroys: on another core some may run before
+/// the destroying callback does, however short its delay.
+#[derive(Clone, Default)]
+struct Calls(Arc<AtomicU64>);
+
+impl Calls {
+    fn count<S>(&self) -> impl FnMut(&mut S, &mut Context<'_>) + use<S> {
+        let calls = self.0.clone();
+        move |_, _| {
+            calls.fetch_add(1, Relaxed);
+        }
+    }
+
+    /// Asks how often it was asked since the first `drops`.
+    ///
+    /// # Panics
+    /// The closure panics if there were callbacks after that.
+    fn after<T: Clone + Send + 'static>(&self, drops: &Log<T>) -> impl FnMut() -> u64 + use<T> {
+        let (calls, drops, mut at_drop, mut asked) = (self.0.clone(), drops.clone(), None, 0);
+        move || {
+            if !entries(&drops).is_empty() {
+                let calls = calls.load(Relaxed);
+                assert_eq!(*at_drop.get_or_insert(calls), calls, "called after its end");
+                asked += 1;
+            }
+            asked
+        }
+    }
+}
+
 #[test]
 fn destroy_of_a_callback_group_leaves_its_node() {
     in_every_mode(|mut executor| {
         let drops = log();
         let node = executor.create_node("node", 0u64).unwrap();
         let group = node.create_callback_group("group", Dropped(drops.clone())).unwrap();
-        group.create_timer(2 * MS, |_, _| panic!("the group is gone")).unwrap();
+        let calls = Calls::default();
+        group.create_timer(2 * MS, calls.count()).unwrap();
         let out = group.create_publisher::<u8>("end", QoS::default()).unwrap();
         node.create_one_shot_timer(MS, move |_, _| {
             group.destroy();
@@ -317,9 +348,9 @@ fn destroy_of_a_callback_group_leaves_its_node() {
         })
         .unwrap();
         let own = node.clone();
-        node.create_timer(MS, move |n, cx| {
-            *n += 1;
-            if *n >= 10 && !entries(&drops).is_empty() {
+        let mut after = calls.after(&drops);
+        node.create_timer(MS, move |_, cx| {
+            if after() == 10 {
                 own.create_callback_group("group", ()).unwrap();
                 cx.stop();
             }
@@ -359,14 +390,14 @@ fn state_of_a_destroyed_node_is_dropped_once_on_its_own_loop() {
         node.create_client::<u8, u8>("service", QoS::services()).unwrap();
         node.spawn("task", std::future::pending::<()>()).unwrap();
         let group = node.create_callback_group("group", ()).unwrap();
-        group.create_timer(5 * MS, |_, _| panic!("the group is gone")).unwrap();
-        let dropped = drops.clone();
+        let calls = Calls::default();
+        group.create_timer(5 * MS, calls.count()).unwrap();
+        let mut after = calls.after(&drops);
         let other = executor.create_node("other", 0u64).unwrap();
         other.create_subscription("end", QoS::default(), |_, _: &Message<u8>, _| ()).unwrap();
         other
-            .create_timer(MS, move |n, cx| {
-                *n += 1;
-                if *n >= 10 && !entries(&dropped).is_empty() {
+            .create_timer(MS, move |_, cx| {
+                if after() == 10 {
                     let again = graph.create_node("short", ()).unwrap();
                     again.create_callback_group("group", ()).unwrap();
                     cx.stop();

@@ -3,7 +3,7 @@
 
 use crate::{failure_of, in_every_mode, in_every_mode_isolating, this_program};
 use ringspin_executor::{
-    Cause, Completion, Context, Dispatch, Failure, FailurePolicy, Message, QoS, Recorder,
+    Budget, Cause, Completion, Context, Dispatch, Failure, FailurePolicy, Message, QoS, Recorder,
 };
 use ringspin_modes::Executor;
 use std::fmt;
@@ -287,6 +287,11 @@ fn the_child_with_a_full_log() {
                 node.create_timer(MS, |_, _| std::thread::sleep(MS)).unwrap();
                 node.set_deadline("timer 1ms", Duration::from_nanos(1)).unwrap();
             }
+            // The log of an exceeded budget.
+            "budget" => {
+                node.create_timer(MS, |_, _| std::thread::sleep(MS)).unwrap();
+                node.set_budget(Budget::new(MS / 1000, MS).unwrap()).unwrap();
+            }
             // The log of periods that were missed: no callback has to do with it.
             _ => {
                 node.create_timer(MS, |_, _| std::thread::sleep(20 * MS)).unwrap();
@@ -294,7 +299,7 @@ fn the_child_with_a_full_log() {
         }
         let is_simulated =
             executor.digest().is_some() || format!("{executor:?}").contains("Determ");
-        if is_simulated && (role == "late" || role == "missed") {
+        if is_simulated && ["late", "budget", "missed"].contains(&&*role) {
             return; // callbacks take no time there
         }
         let failure = listed_failure_of(&mut executor);
@@ -305,7 +310,7 @@ fn the_child_with_a_full_log() {
 
 #[test]
 fn log_that_panics_stops_the_executor_with_a_report() {
-    for role in ["failure", "late", "missed", "spans"] {
+    for role in ["failure", "late", "budget", "missed", "spans"] {
         let mut command = this_program();
         command.args(["--exact", "escapes::the_child_with_a_full_log", "--nocapture"]);
         command.env(ROLE, role).stdin(Stdio::null());

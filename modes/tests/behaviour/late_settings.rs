@@ -12,7 +12,7 @@ const MS: Duration = Duration::from_millis(1);
 const NAMES: [&str; 2] = ["a", "b"];
 
 /// Calls `create` in a callback of a running graph.
-fn while_it_runs(executor: &Executor, create: impl Fn(&Graph) + Send + 'static) {
+pub(crate) fn while_it_runs(executor: &Executor, create: impl Fn(&Graph) + Send + 'static) {
     let graph = executor.graph().clone();
     let node = executor.create_node("creator", ()).unwrap();
     node.create_one_shot_timer(MS, move |_, _| create(&graph)).unwrap();

@@ -2,6 +2,7 @@
 
 mod actions;
 mod balance;
+mod budgets;
 mod bursts;
 mod changes;
 mod churn;
@@ -30,8 +31,10 @@ mod parameters;
 mod qos;
 mod random;
 mod reconfiguration;
+mod remapping;
 mod services;
 mod slots;
+mod spin_async;
 mod spinning;
 mod synchronized;
 mod tasks;

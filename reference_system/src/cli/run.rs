@@ -138,6 +138,9 @@ fn summary(report: &RunReport, crunch_ns: u64, verbose: bool) -> String {
         "\nhot path   {} samples after {} of warm-up\nevents     {} dispatched\n",
         kpis.samples, kpis.warm_up_samples, report.turn.dispatched
     );
+    for decision in &report.decisions {
+        let _ = writeln!(text, "mapping    {decision}");
+    }
     if let (true, Some(mapping)) = (verbose, &report.mapping) {
         let _ = write!(text, "\n# mapping\n{}", mapping.to_toml_string());
     }

@@ -106,6 +106,11 @@ fn a_mapping_file_is_used_and_reported() {
     let report =
         report(&format!("--mode multi --n 3 --duration 100ms --mapping {}", path.display()));
     assert_eq!(report["mapping"]["default_core"], core);
+    std::fs::write(&path, "optimize = \"online\"\n").unwrap();
+    let report =
+        self::report(&format!("--mode multi --n 3 --duration 300ms --mapping {}", path.display()));
+    assert_eq!(report["mapping"]["optimize"], "online");
+    assert_eq!(report["decisions"], Value::Array(Vec::new()), "there was no time");
     std::fs::write(&path, "default_core = 9999\n").unwrap();
     let output = output(&["run", "--mode", "multi", "--mapping", path.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(1));

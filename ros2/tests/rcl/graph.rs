@@ -29,7 +29,7 @@ fn nodes_topics_and_endpoints_are_seen_both_ways() {
         seen.first().map(|end| (end.node.namespace.clone(), end.node.name.clone()))
     };
     wait(&node, "seen", || their_node() == Some(("/".into(), "observed".into())));
-    peer.ask(json!({"do": "wait_for_node", "name": "/observer"}));
+    peer.ask(json!({"do": "wait_for_nodes", "name": "/observer"}));
 
     let seen = node.subscriptions(&theirs).unwrap();
     assert_eq!(seen.len(), 1);
@@ -52,7 +52,7 @@ fn nodes_topics_and_endpoints_are_seen_both_ways() {
         (&json!("manual_by_topic"), &json!(2_500_000_000_u64))
     );
     drop((publisher, node));
-    peer.ask(json!({"do": "wait_for_node", "name": "/observer", "present": false}));
+    peer.ask(json!({"do": "wait_for_nodes", "name": "/observer", "count": 0}));
 }
 
 #[test]

@@ -59,6 +59,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 /// The version of the file that is written and read.
 const VERSION: u32 = 2;
@@ -218,6 +219,15 @@ impl Profile {
         other.hops.into_iter().for_each(|hop| hop.add_to(&mut self.hops));
         other.calls.into_iter().for_each(|calls| calls.add_to(&mut self.calls));
         Ok(self)
+    }
+
+    /// Replaces the costs of messages: none on one core, and `crossing` from core to core.
+    pub fn assume_hops(&mut self, crossing: Duration) {
+        self.hops.truncate(1); // edges without times have those of all
+        for hop in &mut self.hops {
+            hop.same_core = DurationHistogram::of([0]);
+            hop.cross_core = DurationHistogram::of([crossing.as_nanos() as u64]);
+        }
     }
 
     /// How much the cores of the machine slow each other down; not at all if that is unknown.

@@ -1,7 +1,9 @@
 //! Callbacks that take time: the cores that they occupy, the events that wait, and when messages
 //! leave.
 
-use ringspin_executor::{BoxError, Graph, LoopId, Message, QoS, Time};
+use ringspin_executor::{
+    BoxError, Budget, Error, Graph, LoopId, Message, Node, QoS, Statistics, Time,
+};
 use ringspin_modes::{Cores, Mapping};
 use ringspin_simulation::models::{Distribution, DurationRule, Durations};
 use ringspin_simulation::{Job, Report, Session};
@@ -161,22 +163,39 @@ fn timers_of_a_busy_loop_wait_and_count_what_they_miss() {
     assert_eq!(statistics.callbacks[0].missed, 4);
 }
 
+/// The statistics of a node with a timer of 10 ms and one of 20 ms, and callbacks that take
+/// `duration`, after 85 ms.
+fn with_timers(duration: Duration, set: fn(&Node<()>) -> Result<(), Error>) -> Statistics {
+    let job = Job::new(move |graph| {
+        let node = graph.create_node("node", ())?;
+        node.create_timer(10 * MS, |_, _| ())?;
+        node.create_timer(20 * MS, |_, _| ())?;
+        Ok(set(&node)?)
+    });
+    let durations = Durations::new().rule(rule("/node", duration));
+    let job = job.simulate(|simulation| simulation.durations = durations.into()).run_for(85 * MS);
+    job.run().unwrap().statistics().clone()
+}
+
 #[test]
 fn deadlines_are_kept_or_missed_in_simulated_time() {
     let late = |duration| {
-        let job = Job::new(|graph| {
-            let node = graph.create_node("node", ())?;
-            node.create_timer(10 * MS, |_, _| ())?;
-            node.set_deadline("timer 10ms", 5 * MS)?;
-            Ok(())
-        });
-        let durations = Durations::new().rule(rule("/node", duration));
-        let job =
-            job.simulate(|simulation| simulation.durations = durations.into()).run_for(50 * MS);
-        job.run().unwrap().statistics().callbacks[0].late
+        let set = |node: &Node<()>| node.set_deadline("timer 10ms", 5 * MS);
+        with_timers(duration, set).callbacks[0].late
     };
     assert_eq!(late(5 * MS), 0);
-    assert_eq!(late(5 * MS + Duration::from_nanos(1)), 5);
+    assert_eq!(late(5 * MS + Duration::from_nanos(1)), 8);
+}
+
+#[test]
+fn budgets_are_kept_or_exceeded_in_simulated_time() {
+    let exceeded = |duration| {
+        let set = |node: &Node<()>| node.set_budget(Budget::new(4 * MS, 10 * MS)?);
+        with_timers(duration, set).budgets[0].exceeded
+    };
+    assert_eq!(exceeded(2 * MS), 0);
+    assert_eq!(exceeded(2 * MS + Duration::from_nanos(1)), 4, "when both timers are due");
+    assert_eq!(exceeded(4 * MS + Duration::from_nanos(1)), 8);
 }
 
 #[test]

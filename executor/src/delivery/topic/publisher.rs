@@ -61,7 +61,8 @@ impl Sequence {
     }
 
     pub(super) fn add_to(all: &Mutex<Vec<Weak<Self>>>, lines: &mut CacheLines) {
-        let all = lock(all);
+        // Without waiting for a thread that creates a publisher.
+        let Ok(all) = all.try_lock() else { return };
         all.iter().filter_map(Weak::upgrade).for_each(|sequence| lines.add(&*sequence));
     }
 }

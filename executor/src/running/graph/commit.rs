@@ -260,12 +260,20 @@ impl GraphBuilder {
         event_loop: LoopId,
         change: impl FnOnce(&mut Body<S>) + Send + 'static,
     ) {
-        let change = |body: &mut dyn EventLoop| {
+        self.change_loop(event_loop, |body: &mut Box<dyn EventLoop>| {
             let body = body.as_any_mut().downcast_mut();
             change(body.expect("a node handle has the state type of its loop"));
-        };
+        });
+    }
+
+    /// Changes the body of a loop likewise.
+    pub(crate) fn change_loop(
+        &mut self,
+        event_loop: LoopId,
+        change: impl FnOnce(&mut Box<dyn EventLoop>) + Send + 'static,
+    ) {
         match self.bodies.get_mut(event_loop) {
-            Some(body) => change(&mut **body),
+            Some(body) => change(body),
             None => self.added.bodies.push((event_loop, Box::new(change))),
         }
     }

@@ -17,6 +17,7 @@ use crate::base::info::{GraphInfo, LoopInfo};
 use crate::base::stop::{StopHandle, WorkerCounters};
 use crate::base::table::Table;
 use crate::base::time::Clock;
+use crate::delivery::budget::{Budget, Budgets};
 use crate::delivery::causal_stamps::CausalStamps;
 use crate::delivery::control::{
     Failure, FailurePolicy, Failures, NodeControl, Statistics, WorkerStatistics,
@@ -73,13 +74,15 @@ pub struct LatePlace {
     pub worker: usize,
     /// Its priority there; see [`Node::set_priority`](crate::Node::set_priority).
     pub priority: u8,
+    /// Its budget, if it has one; see [`Node::set_budget`](crate::Node::set_budget).
+    pub budget: Option<Budget>,
 }
 
 impl Plan {
     /// A plan by which later loops go to the worker of their node, and else to the first one.
     pub fn new(workers: Vec<Vec<LoopId>>, order: ReadyOrder) -> Self {
         let of_node = |_: &str, _: &str, of_node: Option<usize>| {
-            Some(LatePlace { worker: of_node.unwrap_or(0), priority: 0 })
+            Some(LatePlace { worker: of_node.unwrap_or(0), ..LatePlace::default() })
         };
         let threads = workers.len();
         Self { workers, order, threads, late: Arc::new(of_node), stamps: None }
@@ -127,6 +130,7 @@ pub struct Monitor {
     graph: Graph,
     counters: Counters,
     topics: AllTopics,
+    budgets: Budgets,
     failures: Arc<Failures>,
     worker_counters: Arc<[Arc<WorkerCounters>]>,
     clock: Arc<dyn Clock>,
@@ -168,7 +172,8 @@ impl Monitor {
             sleeps: of.sleeps.get(),
         };
         let workers = self.worker_counters.iter().map(statistics).collect();
-        Statistics { callbacks, removed, refused, workers }
+        let budgets = self.budgets.statistics();
+        Statistics { callbacks, removed, refused, budgets, workers }
     }
 }
 
@@ -233,9 +238,10 @@ impl Graph {
         let worker_counters =
             workers.iter().take(plan.threads).map(|of: &Worker| of.counters().clone()).collect();
         let (graph, topics) = (self.clone(), builder.all_topics.clone());
-        let counters = running.counters.clone();
+        let (counters, budgets) = (running.counters.clone(), builder.budgets.clone());
         builder.running = Some(running);
-        let monitor = Monitor { graph, counters, topics, failures, worker_counters, clock };
+        let monitor =
+            Monitor { graph, counters, topics, budgets, failures, worker_counters, clock };
         Ok(Frozen { workers, monitor, inputs: std::mem::take(&mut builder.inputs) })
     }
 }
@@ -284,9 +290,13 @@ fn start_topics(
     workers: &mut [Worker],
     info: &GraphInfo,
 ) {
-    if let (Some(_), [worker]) = (&running.sim_network, workers) {
-        let token = |callback| ready[callback].announcer.token();
-        worker.plan_prefetches(&builder.erased_topics(), &token, info);
+    let topics = builder.erased_topics();
+    match (&running.sim_network, workers) {
+        (Some(_), [worker]) => {
+            let token = |callback| ready[callback].announcer.token();
+            worker.plan_prefetches(&topics, &token, info);
+        }
+        (_, workers) => workers.iter_mut().for_each(|of| of.note_published(&topics, info)),
     }
     let added = std::mem::take(&mut builder.added);
     builder.add_publishers(running, &added.publishers);
@@ -329,11 +339,14 @@ fn place(builder: &mut GraphBuilder, plan: &Plan) -> Result<Vec<Vec<LoopId>>> {
         let of_node = of_node.filter_map(|(other, _)| worker_of[other]).next();
         let place = (plan.late)(&of.node, &of.group, of_node);
         let place = place.filter(|place| place.worker < workers.len());
-        let LatePlace { worker, priority } = place.ok_or_else(|| misplaced(&of, 0))?;
+        let LatePlace { worker, priority, budget } = place.ok_or_else(|| misplaced(&of, 0))?;
         worker_of[id] = Some(worker);
         workers[worker].push(id);
         if priority > 0 {
             builder.loop_info_mut(id).priority = priority;
+        }
+        if budget.is_some() {
+            builder.set_budget(id, budget);
         }
     }
     workers.iter().try_for_each(|loops| check_size(builder, loops))?;

@@ -218,6 +218,7 @@ impl GraphBuilder {
             self.node_names.remove(&of.full_name());
         }
         self.loop_names.remove(id);
+        self.budgets.remove(id);
         self.later_deadlines.retain(|(of, _), _| *of != id);
         self.entities.remove(id);
         match self.bodies.remove(id) {

@@ -51,7 +51,7 @@ impl Worker {
                 self.picker.add(ring as usize, priority);
             }
             Change::Priority { ring: None, .. } => {} // for schedulers that choose another order
-            Change::Body(loop_index, change) => change(&mut *self.bodies[loop_index]),
+            Change::Body(loop_index, change) => change(&mut self.bodies[loop_index]),
             Change::RemoveEntity { loop_index, entity, callbacks, by_itself } => {
                 self.remove_entity(loop_index, entity, &callbacks);
                 callbacks.into_iter().for_each(|(callback, _)| {

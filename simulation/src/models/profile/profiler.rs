@@ -47,6 +47,8 @@ pub struct Profiler {
     /// The later callbacks that were destroyed.
     gone: Vec<CallbackProfile>,
     calls: Vec<Call>,
+    /// How many calls are kept.
+    calls_max: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -78,6 +80,12 @@ pub(super) struct Log {
 impl Profiler {
     /// Creates a profiler without measurements.
     pub fn new(info: &GraphInfo) -> Self {
+        Self::with_calls(info, CALLS_MAX)
+    }
+
+    /// Likewise, for hops of the first `calls_max` calls of a worker, for each of which it takes 40
+    /// bytes at once.
+    pub fn with_calls(info: &GraphInfo, calls_max: usize) -> Self {
         Self {
             start: info.clone(),
             loops: info.loops.map(|_, of| of.full_name()),
@@ -85,7 +93,8 @@ impl Profiler {
                 .map(|id, label| (info.loop_of(id).full_name(), label.clone())),
             measured: Table::new(),
             gone: Vec::new(),
-            calls: Vec::with_capacity(CALLS_MAX),
+            calls: Vec::with_capacity(calls_max),
+            calls_max,
         }
     }
 
@@ -122,7 +131,7 @@ impl Recorder for Profiler {
         let ns = completion.time.since(dispatch.time).as_nanos() as u64;
         let measured = self.measured.get_or_insert_with(dispatch.callback, Measured::new);
         measured.record(ns);
-        if self.calls.len() < CALLS_MAX {
+        if self.calls.len() < self.calls_max {
             self.calls.push(Call {
                 start_ns: dispatch.time.as_nanos(),
                 end_ns: completion.time.as_nanos(),

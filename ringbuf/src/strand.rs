@@ -19,8 +19,9 @@
 //! back. Take and put exchange one word, also where there is nothing to take. So either the second
 //! try comes first, and the look sees the event that the mark was for; or it takes the worker.
 //!
-//! Only a thread clears marks in its own set. It may mark a strand for another thread and then
-//! clear its own mark: so strands are handed on.
+//! Only a thread clears marks in its own set. To [hand a strand on](Strand::hand_on), it clears its
+//! mark first, and then marks the strand for the other thread: that one may run the strand and mark
+//! it here again at once, for a timer that is due, and that mark has to stand.
 //!
 //! A thread that is suspended with the worker delays its events, as a callback does; a publisher
 //! that is suspended delays nothing.
@@ -98,6 +99,13 @@ impl<T> Strand<T> {
         if !omitted!("strand.second_look") && !self.set.is_empty() {
             thread.mark(self.index);
         }
+    }
+
+    /// Takes a mark off `thread`, the set of the caller, and marks the strand in that of another
+    /// one. Wait-free.
+    pub fn hand_on(&self, thread: &ReadySet, to: &ReadySet) {
+        thread.clear(self.index);
+        to.mark(self.index);
     }
 
     /// The worker, while no thread runs.

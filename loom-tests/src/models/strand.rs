@@ -118,14 +118,42 @@ fn an_event_is_not_lost_between_two_threads() {
                     let handled = worker.get();
                     system.strand.rest(worker, set);
                     if handled == 0 && set.next(0).is_some() {
-                        system.threads[0].mark(0);
-                        set.clear(0);
+                        system.strand.hand_on(set, &system.threads[0]);
                     }
                 }
             }
         });
         let publisher = system.publisher();
         join([waiting, other, publisher]);
+    });
+}
+
+/// A thread hands the strand on, and the other one marks it here again, as a timer does that is
+/// due: without an event.
+#[test]
+fn a_mark_is_not_lost_while_the_strand_is_handed_on() {
+    Model::new(5).check(|| {
+        let system = System::new();
+        let other = spawn({
+            let system = system.clone();
+            move || {
+                let [back, set] = &system.threads[..] else { panic!("two threads") };
+                set.register_sleeper();
+                while set.next(0).is_none() {
+                    set.sleep(Duration::MAX);
+                }
+                let worker = system.strand.take_marked(set).expect("the other one handed it on");
+                system.strand.rest(worker, set);
+                back.mark(0);
+            }
+        });
+        let [set, to] = &system.threads[..] else { panic!("two threads") };
+        set.register_sleeper();
+        system.strand.hand_on(set, to);
+        while set.next(0).is_none() {
+            set.sleep(Duration::MAX);
+        }
+        other.join().unwrap();
     });
 }
 

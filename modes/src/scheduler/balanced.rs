@@ -532,14 +532,13 @@ impl<'a> Runner<'a> {
         }
         self.release();
         let Core { number, strands, shared, .. } = self.core;
-        let is_home = shared.home(index) == number;
         let Some(worker) = strands[index].take_marked(&self.hints.set) else { return false };
-        if !is_home {
+        // Read only now: up to here another thread may have run the strand and become its home.
+        if shared.home(index) != number {
             if let Some(thread) = shared.thread_instead(index, number) {
                 // It was marked here before the mapping changed.
                 strands[index].put(worker);
-                shared.threads[thread].set.mark(index);
-                self.hints.set.clear(index);
+                strands[index].hand_on(&self.hints.set, &shared.threads[thread].set);
                 return false;
             }
             shared.strands[index].home.set(number as u64);
@@ -621,8 +620,7 @@ impl<'a> Runner<'a> {
         self.set_deadline(index, Time::MAX);
         let to = &self.core.shared.threads[thread];
         to.is_idle.lower(); // it is about to wake, and gets no more until it is idle again
-        to.set.mark(index);
-        self.hints.set.clear(index);
+        self.core.strands[index].hand_on(&self.hints.set, &to.set);
         tracing::trace!(strand = index, from = self.core.number, to = thread, "handed on");
     }
 

@@ -219,6 +219,43 @@ fn loops_that_move_lose_no_message() {
     assert!(threads.len() > 1, "{seen:?}");
 }
 
+/// Many executors share the cores, so that the kernel takes the core from their threads anywhere,
+/// also while they hand on a loop with a timer.
+#[test]
+fn timers_go_on_while_threads_are_preempted() {
+    const TICKS: u64 = 1_000;
+    let run = |mut executor: Executor| {
+        let talker = executor.create_node("talker", 0u64).unwrap();
+        let out = talker.create_publisher("topic", QoS::default()).unwrap();
+        talker
+            .create_timer(MS / 50, move |ticks, cx| {
+                *ticks += 1;
+                if *ticks == TICKS {
+                    cx.stop();
+                }
+                out.publish(*ticks)
+            })
+            .unwrap();
+        for n in 0..3 {
+            let listener = executor.create_node(&format!("listener_{n}"), 0).unwrap();
+            let hear = move |_: &mut i32, number: &Message<u64>, _: &mut Context<'_>| {
+                let start = Instant::now();
+                if (**number + n).is_multiple_of(8) {
+                    busy_until(|| start.elapsed() > MS / 8); // a long callback hands loops on
+                }
+            };
+            listener.create_subscription("topic", QoS::keep_last(1), hear).unwrap();
+        }
+        executor.spin_for(LIMIT).unwrap();
+        assert!(executor.stop_handle().is_stopped(), "the timer has no deadline any more");
+    };
+    std::thread::scope(|scope| {
+        for executor in (0..16).filter_map(|_| balanced()) {
+            scope.spawn(move || run(executor));
+        }
+    });
+}
+
 /// Two nodes have a core, one of them on a thread with a priority: they stay there. The others go
 /// from core to core, and never to the thread with the priority.
 #[test]

@@ -76,6 +76,18 @@ pub struct ChainSamples {
 impl ChainSamples {
     /// Maximum number of samples of a chain that are kept.
     pub const KEPT_MAX: usize = CausalStamps::RELEASES_MAX;
+
+    /// With the releases that were sent to the second of so many steps, by branch. Samples of one
+    /// step start where they end.
+    fn with_started(mut self, branches: Vec<Vec<u64>>, steps: usize) -> Self {
+        self.started_ns = if steps == 1 {
+            self.released_ns.clone()
+        } else {
+            let branches = branches.into_iter().filter(|branch| !branch.is_empty());
+            branches.min_by_key(Vec::len).unwrap_or_default()
+        };
+        self
+    }
 }
 
 impl Chain {
@@ -359,29 +371,26 @@ impl Follower {
     /// The samples so far, in the order of the chains.
     pub(crate) fn samples(&self) -> Vec<ChainSamples> {
         let of_chain = |chain: &Followed| {
-            if chain.latest.len() == 1 {
-                let started_ns = chain.samples.released_ns.clone();
-                return ChainSamples { started_ns, ..chain.samples.clone() };
-            }
-            let branches = self.stamps.releases_ns(StepId(chain.first.0 + 1)).into_iter();
-            let branches = branches.filter(|branch| !branch.is_empty());
-            let started_ns = branches.min_by_key(Vec::len).unwrap_or_default();
-            ChainSamples { started_ns, ..chain.samples.clone() }
+            let branches = self.stamps.releases_ns(StepId(chain.first.0 + 1));
+            chain.samples.clone().with_started(branches, chain.latest.len())
         };
         locked(&self.chains).iter().map(of_chain).collect()
     }
 
-    pub(crate) fn reader(&self) -> ChainReader {
-        ChainReader(self.clone())
+    /// Takes the samples so far: the next ones begin anew.
+    fn take_samples(&self) -> Vec<ChainSamples> {
+        let of_chain = |chain: &mut Followed| {
+            let steps_reached = chain.samples.steps_reached;
+            let next = ChainSamples { steps_reached, ..ChainSamples::default() };
+            let samples = std::mem::replace(&mut chain.samples, next);
+            let branches = self.stamps.take_releases_ns(StepId(chain.first.0 + 1));
+            samples.with_started(branches, chain.latest.len())
+        };
+        locked(&self.chains).iter_mut().map(of_chain).collect()
     }
 
-    /// Begins the samples anew.
-    fn forget(&self) {
-        for chain in &mut *locked(&self.chains) {
-            let steps_reached = chain.samples.steps_reached;
-            chain.samples = ChainSamples { steps_reached, ..ChainSamples::default() };
-        }
-        self.stamps.forget_releases();
+    pub(crate) fn reader(&self) -> ChainReader {
+        ChainReader(self.clone())
     }
 }
 
@@ -392,9 +401,7 @@ pub struct ChainReader(Follower);
 impl ChainReader {
     /// The samples since the last call, in the order of the chains.
     pub fn take(&self) -> Vec<ChainSamples> {
-        let samples = self.0.samples();
-        self.0.forget();
-        samples
+        self.0.take_samples()
     }
 }
 

@@ -134,13 +134,6 @@ impl Executor {
         Self::new(Mode::Deterministic(Box::new(simulation)))
     }
 
-    /// The cores of a running multi-core executor to which [`set_mapping`](Self::set_mapping) can
-    /// move any event loop; none if the loops are fixed, and until the graph is frozen.
-    pub fn shared_cores(&self) -> Vec<usize> {
-        let running = self.running.as_ref();
-        running.map(|running| running.scheduler.shared_cores()).unwrap_or_default()
-    }
-
     /// The mode, in multi-core mode with the mapping that was [set](Self::set_mapping) last.
     pub fn mode(&self) -> &Mode {
         &self.mode
@@ -550,6 +543,13 @@ impl Executor {
         }
         self.mode = Mode::MultiCore(Some(mapping));
         Ok(())
+    }
+
+    /// The cores of a running multi-core executor to which [`set_mapping`](Self::set_mapping) can
+    /// move any event loop; none if the loops are fixed, and until the graph is frozen.
+    pub fn shared_cores(&self) -> Vec<usize> {
+        let running = self.running.as_ref();
+        running.map(|running| running.scheduler.shared_cores()).unwrap_or_default()
     }
 }
 

@@ -17,7 +17,7 @@ use crate::objective::{Objective, Score};
 use crate::search::{Found, SearchOptions, search};
 use crate::twin::Twin;
 use ringspin_executor::{BoxError, Error, ErrorKind, Graph, Recorder, Result, Time};
-use ringspin_modes::{Chain, ChainReader, Executor, Mapping, Optimize, thread};
+use ringspin_modes::{Chain, ChainReader, Executor, Mapping, Optimize, catch_part, thread};
 use ringspin_simulation::models::{Profile, Profiler};
 use std::any::Any;
 use std::iter::repeat_with;
@@ -191,7 +191,7 @@ impl<'a> Online<'a> {
                         Ok(()) | Err(RecvTimeoutError::Disconnected) => return false,
                     }
                 }
-            })?;
+            })??;
             if !is_wanted {
                 return Ok(());
             }
@@ -221,7 +221,7 @@ impl<'a> Online<'a> {
             return Ok(None);
         }
         self.has_searched = true;
-        let found = match searched {
+        let found = match searched.flatten() {
             Ok(found) => found,
             Err(error) => {
                 tracing::warn!(%error, "found no mapping for the running executor");
@@ -374,8 +374,8 @@ impl Watch<'_, '_> {
         let now = self.online.latencies(&self.reader, Time::ZERO);
         let reference = &*self.reference.get_or_insert_with(|| now.clone());
         let differs = |(now, before): (&ChainLatency, &ChainLatency)| {
-            let [now, before] = [now, before].map(|of| of.release_to_end.mean_ns as f64);
-            (now - before).abs() > self.online.options.drift * before
+            let [mean, before] = [now, before].map(|of| of.release_to_end.mean_ns as f64);
+            now.samples > 0 && (mean - before).abs() > self.online.options.drift * before
         };
         let differs = now.iter().zip(reference).any(differs);
         self.drifted = if differs { self.drifted + 1 } else { 0 };
@@ -384,18 +384,19 @@ impl Watch<'_, '_> {
 }
 
 /// Spins until `end` or until `work` returns on a thread beside, which it is told to do when the
-/// spin ends before: `work` gets a channel without a sender then.
+/// spin ends before: `work` gets a channel without a sender then. A panic of `work` is the inner
+/// error.
 fn beside<R: Send>(
     executor: &mut Executor,
     end: Time,
     work: impl FnOnce(Receiver<()>) -> R + Send,
-) -> Result<R> {
+) -> Result<Result<R>> {
     let stop = executor.stop_handle();
     std::thread::scope(|scope| {
         let (sender, ending) = mpsc::channel();
         let pause = stop.clone();
         let thread = scope.spawn(move || {
-            let result = work(ending);
+            let result = catch_part("a thread beside the executor", None, || work(ending));
             pause.pause();
             result
         });

@@ -128,14 +128,17 @@ impl CausalStamps {
     /// The releases of the stamps that were sent on the counted hops to `step`, one list for each
     /// hop, in nanoseconds.
     pub fn releases_ns(&self, step: StepId) -> Vec<Vec<u64>> {
-        let hops = self.0.values().flatten();
-        let of_step = hops.filter(|of| of.hop.to == step && of.hop.is_counted);
-        of_step.map(|of| lock(&of.releases).clone()).collect()
+        self.counted(step).map(|of| lock(&of.releases).clone()).collect()
     }
 
-    /// Forgets the releases that were counted so far.
-    pub fn forget_releases(&self) {
-        self.0.values().flatten().for_each(|of| lock(&of.releases).clear());
+    /// Takes the [releases](Self::releases_ns) that were counted so far: the next ones begin anew.
+    pub fn take_releases_ns(&self, step: StepId) -> Vec<Vec<u64>> {
+        self.counted(step).map(|of| std::mem::take(&mut *lock(&of.releases))).collect()
+    }
+
+    fn counted(&self, step: StepId) -> impl Iterator<Item = &StampedHop> {
+        let hops = self.0.values().flatten();
+        hops.filter(move |of| of.hop.to == step && of.hop.is_counted)
     }
 
     /// Whether a hop leads to this callback.

@@ -32,6 +32,7 @@ use crate::mapping::{CorePlan, Mapping};
 use crate::pace::Pace;
 use crate::plan::{self, Sharing, StrandPlan};
 use crate::thread;
+use crossbeam_utils::CachePadded;
 use ringspin_executor::wait::{Idle, Waiter};
 use ringspin_executor::{
     Clock, Entrance, Error, ErrorKind, GraphInfo, LoopId, Picker, Recorder, Result, RosClock,
@@ -39,7 +40,6 @@ use ringspin_executor::{
 };
 use ringspin_ringbuf::{CacheLines, Counter, Flag, ReadySet, Strand, ticks};
 use std::cell::Cell;
-use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -76,22 +76,11 @@ struct ThreadHints {
     set: Arc<ReadySet>,
     /// It runs the strands that have no thread.
     shares: bool,
-    is_idle: OwnLine<Flag>,
+    /// The flags change with each event, so they are not in the line that others read to mark a
+    /// strand.
+    is_idle: CachePadded<Flag>,
     /// It is in a callback that is long, as far as is known.
-    is_busy: OwnLine<Flag>,
-}
-
-/// A value that changes with each event, apart from those that other threads read then.
-#[derive(Default)]
-#[repr(align(128))]
-struct OwnLine<T>(T);
-
-impl<T> Deref for OwnLine<T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.0
-    }
+    is_busy: CachePadded<Flag>,
 }
 
 /// A thread, if there is one. It changes only between two spins.
@@ -109,12 +98,12 @@ impl FixedThread {
     }
 }
 
-/// Written by the thread that runs the strand.
+/// Written by the thread that runs the strand, the length with each event.
 #[derive(Default)]
 struct StrandHints {
     home: Counter,
     /// The length of a callback in ticks: of the longest of the last ones.
-    length: OwnLine<Counter>,
+    length: CachePadded<Counter>,
     /// How many loops a message passes from here on, at most.
     rank: u32,
     /// The thread that it stays on.
@@ -199,8 +188,8 @@ impl BalancedScheduler {
         let thread = |shares: &bool| ThreadHints {
             set: Arc::new(ReadySet::new(workers.len())),
             shares: *shares,
-            is_idle: OwnLine::default(),
-            is_busy: OwnLine::default(),
+            is_idle: CachePadded::default(),
+            is_busy: CachePadded::default(),
         };
         let threads = sharing.shares.iter().map(thread).collect();
         let first = sharing.shares.iter().position(|shares| *shares).unwrap_or(0);

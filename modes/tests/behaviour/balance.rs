@@ -1,7 +1,7 @@
 //! The multi-core mode with event loops that no mapping names: they run where there is time for
 //! them.
 
-use crate::{entries, log};
+use crate::{entries, log, thread_name};
 use ringspin_executor::{Context, Message, QoS};
 use ringspin_modes::{Executor, Mapping, Mode, allowed_cores};
 use ringspin_ringbuf::{Counter, Flag};
@@ -205,10 +205,6 @@ fn storm(executor: &mut Executor) -> BTreeSet<(usize, String)> {
     assert!(executor.failures().is_empty(), "{:?}", executor.failures());
     assert_eq!(heard.get(), (NODES * (NODES - 1)) as u64 * ROUNDS);
     entries(&threads).into_iter().collect()
-}
-
-fn thread_name() -> String {
-    std::thread::current().name().unwrap_or_default().to_owned()
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! the machine.
 
 use crate::escapes::that_returns;
-use crate::{entries, log, this_program};
+use crate::{entries, log, this_program, thread_name, two_cores};
 use ringspin_executor::{BoxError, Context, ErrorKind, Graph, Message, Node, QoS, WaitStrategy};
 use ringspin_modes::{Executor, Machine, Mapping, Mode, allowed_cores};
 use ringspin_ringbuf::Counter;
@@ -11,20 +11,6 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 const MS: Duration = Duration::from_millis(1);
-
-/// Two cores of this process, if it has so many.
-fn two_cores() -> Option<[usize; 2]> {
-    let cores = allowed_cores();
-    let [first, second, ..] = cores[..] else {
-        println!("this needs two cores");
-        return None;
-    };
-    Some([first, second])
-}
-
-fn thread_name() -> String {
-    std::thread::current().name().unwrap_or_default().to_owned()
-}
 
 /// A source that sends to `a` and to `b`, once; the nodes themselves prefer `a`. The names of the
 /// two are logged, and the second one stops the executor.

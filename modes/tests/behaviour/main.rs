@@ -83,6 +83,20 @@ fn entries<T: Clone>(log: &Log<T>) -> Vec<T> {
     log.lock().unwrap().clone()
 }
 
+/// The first two cores of this process, if it has so many.
+fn two_cores() -> Option<[usize; 2]> {
+    let cores = allowed_cores();
+    let [first, second, ..] = cores[..] else {
+        println!("this needs two cores");
+        return None;
+    };
+    Some([first, second])
+}
+
+fn thread_name() -> String {
+    std::thread::current().name().unwrap_or_default().to_owned()
+}
+
 /// Stops an executor if the thread that owns this panics.
 struct StopOnPanic(StopHandle);
 
@@ -133,7 +147,7 @@ fn end_of_a_thread_beside_does_not_stop_the_executor() {
 }
 
 /// Runs `test` with an executor of each mode: single-core, multi-core with the wait strategies and
-/// the nodes dealt out to all cores, and deterministic.
+/// nodes that run where there is time, and deterministic.
 fn in_every_mode(test: impl Fn(Executor)) {
     in_each_mode(&test);
 }

@@ -1,6 +1,6 @@
 //! Mappings that replace each other while an executor lives.
 
-use crate::{entries, log};
+use crate::{entries, log, thread_name, two_cores};
 use ringspin_executor::{Context, ErrorKind, Message, Node, PublishError, Publisher, QoS};
 use ringspin_modes::{Executor, Mapping, Mode, allowed_cores};
 use ringspin_ringbuf::{Counter, Flag};
@@ -11,20 +11,6 @@ const MS: Duration = Duration::from_millis(1);
 
 /// Longer than anything here takes.
 const LIMIT: Duration = Duration::from_secs(60);
-
-/// The first two cores, if this process has so many.
-fn two_cores() -> Option<[usize; 2]> {
-    let cores = allowed_cores();
-    let [first, second, ..] = cores[..] else {
-        println!("this needs two cores");
-        return None;
-    };
-    Some([first, second])
-}
-
-fn thread_name() -> String {
-    std::thread::current().name().unwrap_or_default().to_owned()
-}
 
 fn balanced() -> Executor {
     Executor::new(Mode::MultiCore(None))

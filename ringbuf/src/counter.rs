@@ -9,6 +9,8 @@
 //! other members would put that decision into a hundred places that no model sees.
 
 use crate::sync::{AtomicU32, AtomicU64, order};
+#[cfg(feature = "std")]
+use crate::sync::{store_load, total_order};
 
 /// A 64-bit counter that any thread may read.
 #[derive(Debug, Default)]
@@ -69,6 +71,24 @@ impl Flag {
     #[inline]
     pub fn raise(&self) {
         self.0.store(1, order!(Release, "flag.raise"));
+    }
+
+    /// Raises the flag before this thread looks at another one: of two threads that each announce
+    /// theirs and then look whether the other's [is up](Self::is_announced), one at least sees it.
+    #[cfg(feature = "std")]
+    #[inline]
+    pub fn announce(&self) {
+        // "flag.announce": pairs with "flag.look" of the other thread.
+        self.0.store(1, total_order!(Release, "flag.announce"));
+        store_load!("flag.announced");
+    }
+
+    /// Whether the flag is up, after this thread has [announced](Self::announce) its own. Sees the
+    /// earlier work of the raiser.
+    #[cfg(feature = "std")]
+    #[inline]
+    pub fn is_announced(&self) -> bool {
+        self.0.load(total_order!(Acquire, "flag.look")) != 0
     }
 
     /// Lowers the flag, for the next use.

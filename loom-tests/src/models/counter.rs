@@ -30,6 +30,30 @@ fn a_flag_publishes_earlier_writes() {
     });
 }
 
+/// Of two threads that announce their flags and look at each other's, one at least sees the other's
+/// flag, and what came before it.
+#[test]
+fn one_of_two_announced_flags_is_seen() {
+    let model = Model::new(10).needs("flag.announced");
+    model.kills("flag.announce", Relaxed).kills("flag.look", Relaxed).check(|| {
+        let shared = Arc::new([(); 2].map(|()| (Flag::default(), Plain::new(0))));
+        let threads = [0, 1].map(|number| {
+            let shared = shared.clone();
+            spawn(move || {
+                let [own, other] = [number, 1 - number].map(|number| &shared[number]);
+                own.1.set(7);
+                own.0.announce();
+                let is_seen = other.0.is_announced();
+                if is_seen {
+                    assert_eq!(other.1.get(), 7);
+                }
+                is_seen
+            })
+        });
+        assert_ne!(join(threads), [false; 2]);
+    });
+}
+
 /// A worker that sees a time also sees when the clock began, so that it starts its timers before it
 /// looks for due ones.
 #[test]

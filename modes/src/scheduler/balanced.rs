@@ -15,10 +15,10 @@
 //! Before a thread runs a strand with long callbacks, or while several strands wait that would take
 //! as long together, it hands strands to threads that are idle: those with the longest way before
 //! their messages first, because they decide when all is done. A thread that goes idle takes
-//! strands that wait for a long callback. So a graph of short callbacks stays on one core, without
-//! a wake-up of another one, and in a graph of long ones all cores work. The length of callbacks is
-//! that of the longest of the last ones; a strand without a measurement counts as long, and one
-//! that becomes long is a surprise, for which others may wait.
+//! strands that wait for a long callback, with an event or a timer that is due. So a graph of short
+//! callbacks stays on one core, without a wake-up of another one, and in a graph of long ones all
+//! cores work. The length of callbacks is that of the longest of the last ones; a strand without a
+//! measurement counts as long, and one that becomes long is a surprise, for which others may wait.
 //!
 //! A strand of loops that a mapping names has one thread, and is never handed to another. A thread
 //! with a real-time priority runs only such strands, because it would not let others go first.
@@ -46,6 +46,9 @@ use std::time::Duration;
 /// A callback is long from here on: about twice the time in which a parked thread wakes and runs a
 /// strand that was handed to it.
 const LONG: Duration = Duration::from_micros(100);
+
+/// In the place of a deadline that has passed: the strand is marked for a thread.
+const DUE: Time = Time::ZERO;
 
 /// After so many events a strand has the memory that it needs.
 const EVENTS: u8 = 8;
@@ -81,6 +84,9 @@ struct ThreadHints {
     is_idle: CachePadded<Flag>,
     /// It is in a callback that is long, as far as is known.
     is_busy: CachePadded<Flag>,
+    /// The deadline of each strand that is at home here, in nanoseconds. The thread writes them;
+    /// others read them while it is busy.
+    deadlines: Box<[Counter]>,
 }
 
 /// A thread, if there is one. It changes only between two spins.
@@ -170,8 +176,31 @@ impl Shared {
 
     /// The first thread from `start` on that is idle, and shares strands.
     fn idle(&self, start: usize) -> Option<usize> {
-        let is_idle = |of: &ThreadHints| of.shares && of.is_idle.is_raised();
+        let is_idle = |of: &ThreadHints| of.shares && of.is_idle.is_announced();
         (start..self.threads.len()).find(|thread| is_idle(&self.threads[*thread]))
+    }
+
+    /// The threads that are busy.
+    fn busy(&self) -> impl Iterator<Item = usize> {
+        let is_busy = |thread: &usize| self.threads[*thread].is_busy.is_announced();
+        (0..self.threads.len()).filter(is_busy)
+    }
+
+    /// The strands without a thread that are at home on this one, with their deadlines.
+    fn deadlines_of(&self, thread: usize) -> impl Iterator<Item = (usize, Time)> {
+        let moves = move |index: &usize| {
+            self.strands[*index].thread.get().is_none() && self.home(*index) == thread
+        };
+        (0..self.strands.len())
+            .filter(moves)
+            .map(move |index| (index, self.threads[thread].deadline(index)))
+    }
+}
+
+impl ThreadHints {
+    #[inline]
+    fn deadline(&self, index: usize) -> Time {
+        Time::from_nanos(self.deadlines[index].get())
     }
 }
 
@@ -190,6 +219,7 @@ impl BalancedScheduler {
             shares: *shares,
             is_idle: CachePadded::default(),
             is_busy: CachePadded::default(),
+            deadlines: workers.iter().map(|_| Counter::default()).collect(),
         };
         let threads = sharing.shares.iter().map(thread).collect();
         let first = sharing.shares.iter().position(|shares| *shares).unwrap_or(0);
@@ -311,8 +341,7 @@ struct Runner<'a> {
     priorities: Vec<u8>,
     /// The worker that this thread has, between two events of its strand.
     held: Option<(usize, Box<Worker>)>,
-    /// The deadline of each strand that is at home here.
-    deadlines: Vec<Time>,
+    /// The first of the deadlines of the strands that are at home here.
     next_deadline: Time,
     /// The last reading of the clock, and how often it had got another source, and had begun.
     now: Time,
@@ -331,14 +360,15 @@ impl<'a> Runner<'a> {
     fn new(core: Core<'a>, pace: Pace) -> Self {
         let strands = core.strands.len();
         let priorities = vec![0; strands];
+        let hints = &core.shared.threads[core.number];
+        hints.deadlines.iter().for_each(|deadline| deadline.set(Time::MAX.as_nanos()));
         Self {
             core,
-            hints: &core.shared.threads[core.number],
+            hints,
             pace,
             picker: Picker::new(&priorities),
             priorities,
             held: None,
-            deadlines: vec![Time::MAX; strands],
             next_deadline: Time::MAX,
             now: Time::ZERO,
             source: (0, false),
@@ -393,7 +423,7 @@ impl<'a> Runner<'a> {
                 None => {
                     self.release();
                     if !self.hints.is_idle.is_raised() {
-                        self.hints.is_idle.raise();
+                        self.hints.is_idle.announce();
                     }
                     self.core.entrance.count_idle();
                     if !self.help() && waiter.idle() == Idle::Park {
@@ -439,9 +469,9 @@ impl<'a> Runner<'a> {
         let Core { number, shared, .. } = self.core;
         let first = &shared.threads[shared.first];
         let set = if first.is_busy.is_raised() { &self.hints.set } else { &first.set };
-        for index in 0..self.deadlines.len() {
-            if self.deadlines[index] <= self.now {
-                self.deadlines[index] = Time::MAX; // until it has run
+        for (index, deadline) in self.hints.deadlines.iter().enumerate() {
+            if (1..=self.now.as_nanos()).contains(&deadline.get()) {
+                deadline.set(DUE.as_nanos()); // until it has run
                 if shared.home(index) == number {
                     let strand = &shared.strands[index];
                     strand.fetch();
@@ -454,7 +484,9 @@ impl<'a> Runner<'a> {
     }
 
     fn find_next_deadline(&mut self) {
-        self.next_deadline = self.deadlines.iter().copied().min().unwrap_or(Time::MAX);
+        let deadlines = (0..self.hints.deadlines.len()).map(|index| self.hints.deadline(index));
+        let deadlines = deadlines.filter(|deadline| *deadline != DUE);
+        self.next_deadline = deadlines.min().unwrap_or(Time::MAX);
     }
 
     /// Runs one event of a strand that is marked; whether there was one.
@@ -466,8 +498,9 @@ impl<'a> Runner<'a> {
         let known = length.get(); // zero at first: it may be long
         let is_long = known == 0 || known >= self.long;
         if is_long {
+            self.set_deadline(index, Time::MAX); // while it runs
+            self.hints.is_busy.announce();
             self.hand_on(index, known);
-            self.hints.is_busy.raise();
         } else if self.hints.set.marked() > 2 && self.waiting() >= self.long {
             self.hand_on(index, known);
         }
@@ -541,7 +574,8 @@ impl<'a> Runner<'a> {
     /// After an event: notes the next deadline, and lets a strand rest that has nothing to do.
     fn put_back(&mut self) {
         let Some((index, worker)) = self.held.take() else { return };
-        self.set_deadline(index, worker.next_deadline().unwrap_or(Time::MAX));
+        let deadline = worker.next_deadline().unwrap_or(Time::MAX);
+        self.set_deadline(index, deadline.max(DUE + Duration::from_nanos(1)));
         if worker.settle() {
             self.core.strands[index].rest(worker, &self.hints.set);
         } else {
@@ -558,8 +592,9 @@ impl<'a> Runner<'a> {
     }
 
     fn set_deadline(&mut self, index: usize, deadline: Time) {
-        let before = std::mem::replace(&mut self.deadlines[index], deadline);
-        if deadline < self.next_deadline {
+        let before = self.hints.deadline(index);
+        self.hints.deadlines[index].set(deadline.as_nanos());
+        if deadline < self.next_deadline && deadline != DUE {
             self.next_deadline = deadline;
         } else if before == self.next_deadline && before != deadline {
             self.find_next_deadline();
@@ -584,9 +619,8 @@ impl<'a> Runner<'a> {
         }
         let seconds = LONG.as_secs_f64() * length as f64 / self.long as f64;
         let end = self.now + Duration::from_secs_f64(seconds);
-        for index in (0..self.deadlines.len()).filter(|index| *index != running) {
-            let moves = shared.strands[index].thread.get().is_none();
-            if moves && self.deadlines[index] < end && shared.home(index) == number {
+        for (index, deadline) in shared.deadlines_of(number) {
+            if deadline < end && index != running {
                 last = shared.idle(last + 1).or_else(|| shared.idle(0)).unwrap_or(last);
                 self.hand(index, last);
             }
@@ -606,34 +640,48 @@ impl<'a> Runner<'a> {
     }
 
     fn hand(&mut self, index: usize, thread: usize) {
-        self.set_deadline(index, Time::MAX);
+        if self.hints.deadline(index) != Time::MAX {
+            self.set_deadline(index, DUE);
+        }
         let to = &self.core.shared.threads[thread];
         to.is_idle.lower(); // it is about to wake, and gets no more until it is idle again
         self.core.strands[index].hand_on(&self.hints.set, &to.set);
         tracing::trace!(strand = index, from = self.core.number, to = thread, "handed on");
     }
 
-    /// Takes a strand that waits for a long callback of another thread; whether there was one.
+    /// Takes a strand that waits for a long callback of another thread, with an event or a timer
+    /// that is due; whether there was one.
     fn help(&mut self) -> bool {
         let Core { number, strands, shared, .. } = self.core;
         if !self.hints.shares {
             return false;
         }
-        let busy = |of: &&ThreadHints| of.is_busy.is_raised();
-        for thread in shared.threads.iter().filter(busy) {
-            for index in shared.moving_in(&thread.set) {
-                let strand = &strands[index];
-                if !strand.is_idle()
-                    && let Some(worker) = strand.take()
-                {
-                    self.hints.set.mark(index);
-                    strand.put(worker);
-                    tracing::trace!(strand = index, to = number, "taken");
-                    return true;
-                }
+        let marked = shared.busy().flat_map(|thread| shared.moving_in(&shared.threads[thread].set));
+        let ready = marked.filter(|index| !strands[*index].is_idle());
+        let due = self.helped().filter(|(_, deadline)| *deadline <= self.now);
+        for index in ready.chain(due.map(|(index, _)| index)) {
+            if let Some(worker) = strands[index].take() {
+                self.hints.set.mark(index);
+                strands[index].put(worker);
+                tracing::trace!(strand = index, to = number, "taken");
+                return true;
             }
         }
         false
+    }
+
+    /// The strands with timers that wait for a long callback, with their deadlines: those of busy
+    /// threads, and those of this one, which may be marked for a busy thread.
+    fn helped(&self) -> impl Iterator<Item = (usize, Time)> {
+        let Core { number, shared, .. } = self.core;
+        let own = shared.busy().next().map(|_| number);
+        shared.busy().chain(own).flat_map(|thread| shared.deadlines_of(thread))
+    }
+
+    /// When this thread has to look for a timer, its own or one that it [helps](Self::help).
+    fn next_look(&self) -> Time {
+        let helped = self.helped().filter(|_| self.hints.shares);
+        helped.map(|(_, deadline)| deadline).fold(self.next_deadline, Time::min)
     }
 
     /// Sleeps until a strand is marked or due.
@@ -642,7 +690,7 @@ impl<'a> Runner<'a> {
         self.read();
         let left = match clock.is_followed() {
             true => Some(FOREVER),
-            false => time_to_sleep(clock, self.now, self.next_deadline.min(end.by(clock))),
+            false => time_to_sleep(clock, self.now, self.next_look().min(end.by(clock))),
         };
         let Some(left) = left else { return std::hint::spin_loop() };
         entrance.count_sleep();

@@ -59,7 +59,9 @@ fn timers_run_during_a_long_callback_of_another_node() {
                 busy_until(|| start.elapsed() > 2 * MS);
             } else {
                 assert!(busy_until(have_run), "a timer waits for the long callback");
-                cx.stop();
+                if *calls == SURPRISES + 50 {
+                    cx.stop();
+                }
             }
         })
         .unwrap();
@@ -155,7 +157,7 @@ fn chain_of_short_callbacks_stays_on_one_thread() {
     }
     executor.spin().unwrap();
     let seen = entries(&seen);
-    assert_eq!(seen.len(), 200 * 8);
+    assert!(seen.len() >= 200 * 8); // the other thread may begin another round meanwhile
     // A callback during which the kernel runs something else is long, too, for a while.
     let moved = seen.windows(2).filter(|pair| pair[0].0 < pair[1].0 && pair[0].1 != pair[1].1);
     assert!(moved.count() < 20 * 8, "chains of short callbacks change the thread");

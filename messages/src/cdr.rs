@@ -5,7 +5,7 @@ mod serializer;
 
 use deserializer::Deserializer;
 use serde::{Serialize, de::DeserializeOwned};
-use serializer::Serializer;
+use serializer::{Buffer, NoBuffer, Serializer};
 use std::any::type_name;
 use std::fmt;
 use thiserror::Error;
@@ -85,6 +85,28 @@ pub fn to_bytes<M: Serialize>(message: &M) -> Result<Vec<u8>, CdrError> {
 pub fn write<M: Serialize>(message: &M, bytes: &mut Vec<u8>) -> Result<(), CdrError> {
     bytes.clear();
     bytes.extend_from_slice(&[0, 1, 0, 0]);
+    serialize(message, bytes)
+}
+
+/// Checks that `message` has a serialization, without one: in a time for its strings, and for its
+/// elements that are messages with strings, but not for numbers.
+///
+/// ```
+/// use ringspin_messages::{cdr, sensor_msgs::msg::Imu};
+/// let mut imu = Imu::default();
+/// assert!(cdr::check(&imu).is_ok());
+/// imu.orientation_covariance.truncate(3);
+/// let error = cdr::check(&imu).unwrap_err().to_string();
+/// assert!(error.contains("field `orientation_covariance`"), "{error}");
+/// ```
+///
+/// # Errors
+/// [`CdrError::Serialize`], as [`write`] does.
+pub fn check<M: Serialize>(message: &M) -> Result<(), CdrError> {
+    serialize(message, &mut NoBuffer)
+}
+
+fn serialize<M: Serialize, B: Buffer>(message: &M, bytes: &mut B) -> Result<(), CdrError> {
     message.serialize(&mut Serializer::new(bytes)).map_err(|error| {
         let (rust_type, cause) = (type_name::<M>(), error.to_string());
         CdrError::Serialize { rust_type, cause }

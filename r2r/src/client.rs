@@ -98,12 +98,13 @@ impl<T: WrappedServiceTypeSupport> Client<T> {
     /// server is there, it ended, or it dropped the request.
     ///
     /// # Errors
+    /// [`Error::SerdeError`] for a request that its definition does not allow, and
     /// [`Error::RCL_RET_CLIENT_INVALID`] once the node is destroyed.
     pub fn request(
         &self,
         msg: &T::Request,
     ) -> Result<impl Future<Output = Result<T::Response>> + Unpin + use<T>> {
-        self.inner.request(Carried::new(msg.clone()), |response| response.get())
+        self.inner.request(Carried::checked(msg.clone())?, |response| response.get())
     }
 }
 

@@ -134,6 +134,15 @@ impl Carried {
         Self(Content::Typed(Arc::new(message)))
     }
 
+    /// A message of the application, which may not fit its definition.
+    ///
+    /// # Errors
+    /// [`Error::SerdeError`] for one that ROS 2 could not send.
+    pub(crate) fn checked<T: WrappedTypesupport>(message: T) -> Result<Self> {
+        cdr::check(&message)?;
+        Ok(Self::new(message))
+    }
+
     pub(crate) fn of_bytes(bytes: Vec<u8>) -> Self {
         Self(Content::Bytes(bytes))
     }

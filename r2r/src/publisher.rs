@@ -94,10 +94,11 @@ impl<T: WrappedTypesupport> Publisher<T> {
     /// Publishes a message.
     ///
     /// # Errors
-    /// [`Error::RCL_RET_PUBLISHER_INVALID`] once publisher or node are destroyed; another one when
-    /// a keep-all subscription is full, or the middleware refuses the message.
+    /// [`Error::RCL_RET_PUBLISHER_INVALID`] once publisher or node are destroyed;
+    /// [`Error::SerdeError`] for a message that its definition does not allow; another one when a
+    /// keep-all subscription is full, or the middleware refuses the message.
     pub fn publish(&self, msg: &T) -> Result<()> {
-        self.inner.publish(Carried::new(msg.clone()))
+        self.inner.publish(Carried::checked(msg.clone())?)
     }
 
     /// A message to be filled and published by [`publish_native`](Self::publish_native).
@@ -112,11 +113,10 @@ impl<T: WrappedTypesupport> Publisher<T> {
     /// Publishes a message without a copy of it; `msg` holds the default afterwards.
     ///
     /// # Errors
-    /// [`Error::RCL_RET_PUBLISHER_INVALID`] once publisher or node are destroyed; another one when
-    /// a keep-all subscription is full, or the middleware refuses the message.
+    /// As for [`publish`](Self::publish).
     pub fn publish_native(&self, msg: &mut NativeMsg<T>) -> Result<()> {
         msg.is_loaned = false;
-        self.inner.publish(Carried::new(std::mem::take(&mut msg.message)))
+        self.inner.publish(Carried::checked(std::mem::take(&mut msg.message))?)
     }
 
     /// The number of subscriptions that get the messages: those of other processes, and, as in

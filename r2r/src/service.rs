@@ -27,10 +27,12 @@ impl<T: WrappedServiceTypeSupport> ServiceRequest<T> {
     /// Answers the request.
     ///
     /// # Errors
-    /// [`Error::RCL_RET_SERVICE_INVALID`] if a clone has answered.
+    /// [`Error::RCL_RET_SERVICE_INVALID`] if a clone has answered, and [`Error::SerdeError`] for a
+    /// response that its definition does not allow.
     pub fn respond(self, msg: T::Response) -> Result<()> {
+        let response = Carried::checked(msg)?;
         let responder = lock(&self.responder).take().ok_or(Error::RCL_RET_SERVICE_INVALID)?;
-        responder.respond(Carried::new(msg));
+        responder.respond(response);
         Ok(())
     }
 }

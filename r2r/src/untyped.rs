@@ -96,7 +96,7 @@ impl UntypedAction {
             get_result: <A::GetResult as WrappedServiceTypeSupport>::table(),
             feedback: Carried::table::<A::FeedbackMessage>(),
             goal_request: |id, goal| {
-                Ok(Carried::new(A::goal_request(id.into_bytes(), described(goal)?)))
+                Carried::checked(A::goal_request(id.into_bytes(), described(goal)?))
             },
             is_accepted: |response| Ok(A::is_accepted(&response.get()?)),
             result_request: |id| Carried::new(A::result_request(id.into_bytes())),
@@ -151,7 +151,7 @@ fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a &'static str>) -> Err
 }
 
 fn from_json<M: WrappedTypesupport>(value: Value) -> Result<Carried> {
-    Ok(Carried::new(described::<M>(value)?))
+    Carried::checked(described::<M>(value)?)
 }
 
 /// The message that `value` describes; missing fields have their defaults.

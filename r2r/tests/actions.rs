@@ -106,6 +106,52 @@ fn goals_are_accepted_later_by_another_task() -> Result {
     Ok(())
 }
 
+/// Goals and results that another process could not get. Only where no ROS 2 is sourced, which need
+/// not have the action.
+#[cfg(not(ros_is_sourced))]
+#[test]
+fn goals_and_results_that_their_definitions_forbid_are_refused() -> Result {
+    use r2r::geometry_msgs::msg::TransformStamped;
+    use r2r::tf2_msgs::action::LookupTransform as Lookup;
+    let mut node = node("forbidden")?;
+    let mut requests = node.create_action_server::<Lookup::Action>("forbidden/look")?;
+    let client = node.create_action_client::<Lookup::Action>("forbidden/look")?;
+    let named =
+        node.create_action_client_untyped("forbidden/look", "tf2_msgs/action/LookupTransform")?;
+    let cut = || "map\0".to_owned();
+    let refused = |result: r2r::Result<()>| {
+        let error = result.unwrap_err();
+        assert!(matches!(error, Error::SerdeError { .. }), "{error}");
+        assert!(error.to_string().contains("a string has a NUL"), "{error}");
+    };
+    let goal = Lookup::Goal { target_frame: cut(), ..Default::default() };
+    refused(client.send_goal_request(goal.clone()).map(drop));
+    refused(named.send_goal_request(serde_json::to_value(&goal)?).map(drop));
+    let mut pool = LocalPool::new();
+    let spawner = pool.spawner();
+    spawner.spawn_local(async move {
+        let (mut goal, _cancel) = requests.next().await.unwrap().accept().unwrap();
+        let transform = TransformStamped { child_frame_id: cut(), ..Default::default() };
+        refused(goal.succeed(Lookup::Result { transform, ..Default::default() }));
+        goal.abort(Lookup::Result::default()).unwrap(); // it has not ended before
+    })?;
+    let sent = client.send_goal_request(Lookup::Goal::default())?;
+    let run = spawner.spawn_local_with_handle(async move {
+        let (_, result, _) = sent.await.unwrap();
+        result.await.unwrap().0
+    })?;
+    let mut run = pin!(run);
+    let status = loop {
+        node.spin_once(STEP);
+        pool.run_until_stalled();
+        if let Some(status) = run.as_mut().now_or_never() {
+            break status;
+        }
+    };
+    assert_eq!(status, GoalStatus::Aborted);
+    Ok(())
+}
+
 fn movable<F: Future + Unpin>(future: F) -> F {
     future
 }

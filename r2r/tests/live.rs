@@ -4,9 +4,12 @@ use futures::executor::LocalPool;
 use futures::future::ready;
 use futures::task::LocalSpawnExt;
 use futures::{FutureExt, StreamExt};
+use r2r::rcl_interfaces::srv::GetParameters;
+use r2r::sensor_msgs::msg::Imu;
 use r2r::std_msgs::msg::{Int32, String as Text};
 use r2r::std_srvs::srv::SetBool;
-use r2r::{Context, Node, QosProfile};
+use r2r::{Context, NativeMsg, Node, QosProfile};
+use serde_json::json;
 use std::cell::RefCell;
 use std::error::Error;
 use std::rc::Rc;
@@ -133,6 +136,64 @@ fn typed_untyped_and_raw_ends_share_a_topic() -> Result {
     assert_eq!(all, [[1, 2, 3]; 3]);
     let error = node.create_publisher::<Text>(topic, qos).unwrap_err().to_string();
     assert!(error.contains("/mixed/in") && error.contains("std_msgs/msg/Int32"), "{error}");
+    Ok(())
+}
+
+/// A message that another process could not get is refused in one process, too.
+#[test]
+fn messages_that_their_definitions_forbid_are_refused() -> Result {
+    let (mut node, qos) = (node("forbidden")?, QosProfile::default);
+    let mut heard = node.subscribe::<Imu>("forbidden/imu", qos())?;
+    let imus = node.create_publisher::<Imu>("forbidden/imu", qos())?;
+    let short = Imu { orientation_covariance: vec![0.0; 3], ..Default::default() };
+    let texts = node.create_publisher::<Text>("forbidden/text", qos())?;
+    let named = node.create_publisher_untyped("forbidden/text", "std_msgs/msg/String", qos())?;
+    let cut = "ab\0c".to_owned();
+    let mut requests = node.create_service::<SetBool::Service>("forbidden/set", qos())?;
+    let set = node.create_client::<SetBool::Service>("forbidden/set", qos())?;
+    let get = node.create_client::<GetParameters::Service>("forbidden/get", qos())?;
+    let mut answer = set.request(&SetBool::Request { data: true })?;
+    let request = loop {
+        node.spin_once(STEP);
+        if let Some(request) = requests.next().now_or_never().flatten() {
+            break request;
+        }
+    };
+    let response = |message| SetBool::Response { success: true, message };
+    let results = [
+        imus.publish(&short),
+        imus.publish_native(&mut NativeMsg::from(&short)),
+        texts.publish(&Text { data: cut.clone() }),
+        named.publish(json!({ "data": cut })),
+        get.request(&GetParameters::Request { names: vec![cut.clone()] }).map(drop),
+        request.clone().respond(response(cut)),
+    ];
+    let fields = [
+        "`orientation_covariance`",
+        "`orientation_covariance`",
+        "data",
+        "data",
+        "names[0]",
+        "message",
+    ];
+    for (result, field) in results.into_iter().zip(fields) {
+        let error = result.unwrap_err();
+        assert!(matches!(error, r2r::Error::SerdeError { .. }), "{error}");
+        assert!(error.to_string().contains(field), "{field}: {error}");
+    }
+    // Nothing of it was sent, and the request still waits for an answer.
+    request.respond(response("done".into()))?;
+    imus.publish(&Imu::default())?;
+    while heard.next().now_or_never().flatten() != Some(Imu::default()) {
+        node.spin_once(STEP);
+    }
+    let answer = loop {
+        if let Some(answer) = (&mut answer).now_or_never() {
+            break answer?;
+        }
+        node.spin_once(STEP);
+    };
+    assert_eq!(answer.message, "done");
     Ok(())
 }
 

@@ -1,18 +1,49 @@
 //! The serializer: appends to a buffer that is used again, names the field of an error, and refuses
-//! strings that ROS 2 would cut off.
+//! strings that ROS 2 would cut off. Without a buffer it only checks a message.
 
 use serde::ser::{self, Impossible, Serialize};
 use std::fmt;
 
 /// Serializes to the end of a buffer, little-endian.
-pub(super) struct Serializer<'a> {
-    bytes: &'a mut Vec<u8>,
+pub(super) struct Serializer<'a, B> {
+    bytes: &'a mut B,
     /// The position from which alignment counts.
     start: usize,
 }
 
-impl<'a> Serializer<'a> {
-    pub(super) fn new(bytes: &'a mut Vec<u8>) -> Self {
+/// The place of the bytes.
+pub(super) trait Buffer {
+    fn len(&self) -> usize;
+    fn append(&mut self, bytes: &[u8]);
+}
+
+impl Buffer for Vec<u8> {
+    #[inline]
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    #[inline]
+    fn append(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
+}
+
+/// Keeps no bytes, so that loops over numbers have no effect, and the compiler removes them.
+pub(super) struct NoBuffer;
+
+impl Buffer for NoBuffer {
+    #[inline]
+    fn len(&self) -> usize {
+        0
+    }
+
+    #[inline]
+    fn append(&mut self, _: &[u8]) {}
+}
+
+impl<'a, B: Buffer> Serializer<'a, B> {
+    pub(super) fn new(bytes: &'a mut B) -> Self {
         let start = bytes.len();
         Self { bytes, start }
     }
@@ -23,9 +54,9 @@ impl<'a> Serializer<'a> {
         let padding = (self.bytes.len() - self.start).wrapping_neg() & (N - 1);
         // The elements of a sequence are aligned by the first one.
         if padding != 0 {
-            self.bytes.extend_from_slice(&[0; 8][..padding]);
+            self.bytes.append(&[0; 8][..padding]);
         }
-        self.bytes.extend_from_slice(&number);
+        self.bytes.append(&number);
         Ok(())
     }
 
@@ -34,7 +65,7 @@ impl<'a> Serializer<'a> {
         self.put(u32::try_from(length).map_err(too_long)?.to_le_bytes())
     }
 
-    fn elements(&mut self) -> Elements<'_, 'a> {
+    fn elements(&mut self) -> Elements<'_, 'a, B> {
         Elements { serializer: self, index: 0 }
     }
 }
@@ -95,13 +126,13 @@ macro_rules! numbers {
     )*};
 }
 
-impl<'a, 'b> ser::Serializer for &'a mut Serializer<'b> {
+impl<'a, 'b, B: Buffer> ser::Serializer for &'a mut Serializer<'b, B> {
     type Ok = ();
     type Error = SerializeError;
-    type SerializeSeq = Elements<'a, 'b>;
-    type SerializeTuple = Elements<'a, 'b>;
-    type SerializeTupleStruct = Elements<'a, 'b>;
-    type SerializeStruct = Fields<'a, 'b>;
+    type SerializeSeq = Elements<'a, 'b, B>;
+    type SerializeTuple = Elements<'a, 'b, B>;
+    type SerializeTupleStruct = Elements<'a, 'b, B>;
+    type SerializeStruct = Fields<'a, 'b, B>;
     type SerializeTupleVariant = Impossible<(), SerializeError>;
     type SerializeMap = Impossible<(), SerializeError>;
     type SerializeStructVariant = Impossible<(), SerializeError>;
@@ -127,13 +158,13 @@ impl<'a, 'b> ser::Serializer for &'a mut Serializer<'b> {
             return Err(SerializeError::new(reason));
         }
         self.put_length(text.len() + 1)?;
-        self.bytes.extend_from_slice(text.as_bytes());
+        self.bytes.append(text.as_bytes());
         self.put([0])
     }
 
     fn serialize_bytes(self, bytes: &[u8]) -> Result<(), SerializeError> {
         self.put_length(bytes.len())?;
-        self.bytes.extend_from_slice(bytes);
+        self.bytes.append(bytes);
         Ok(())
     }
 
@@ -180,13 +211,13 @@ impl<'a, 'b> ser::Serializer for &'a mut Serializer<'b> {
         Err(not_in_ros("variants"))
     }
 
-    fn serialize_seq(self, length: Option<usize>) -> Result<Elements<'a, 'b>, SerializeError> {
+    fn serialize_seq(self, length: Option<usize>) -> Result<Elements<'a, 'b, B>, SerializeError> {
         let length = length.ok_or_else(|| not_in_ros("sequences of unknown length"))?;
         self.put_length(length)?;
         Ok(self.elements())
     }
 
-    fn serialize_tuple(self, _: usize) -> Result<Elements<'a, 'b>, SerializeError> {
+    fn serialize_tuple(self, _: usize) -> Result<Elements<'a, 'b, B>, SerializeError> {
         Ok(self.elements())
     }
 
@@ -194,7 +225,7 @@ impl<'a, 'b> ser::Serializer for &'a mut Serializer<'b> {
         self,
         _: &'static str,
         _: usize,
-    ) -> Result<Elements<'a, 'b>, SerializeError> {
+    ) -> Result<Elements<'a, 'b, B>, SerializeError> {
         Ok(self.elements())
     }
 
@@ -217,7 +248,7 @@ impl<'a, 'b> ser::Serializer for &'a mut Serializer<'b> {
         self,
         _: &'static str,
         length: usize,
-    ) -> Result<Fields<'a, 'b>, SerializeError> {
+    ) -> Result<Fields<'a, 'b, B>, SerializeError> {
         if length == 0 {
             self.put([0])?;
         }
@@ -240,9 +271,9 @@ impl<'a, 'b> ser::Serializer for &'a mut Serializer<'b> {
 }
 
 /// Serializes the fields of a struct.
-pub(super) struct Fields<'a, 'b>(&'a mut Serializer<'b>);
+pub(super) struct Fields<'a, 'b, B>(&'a mut Serializer<'b, B>);
 
-impl ser::SerializeStruct for Fields<'_, '_> {
+impl<B: Buffer> ser::SerializeStruct for Fields<'_, '_, B> {
     type Ok = ();
     type Error = SerializeError;
 
@@ -260,12 +291,12 @@ impl ser::SerializeStruct for Fields<'_, '_> {
 }
 
 /// Serializes the elements of a sequence or tuple.
-pub(super) struct Elements<'a, 'b> {
-    serializer: &'a mut Serializer<'b>,
+pub(super) struct Elements<'a, 'b, B> {
+    serializer: &'a mut Serializer<'b, B>,
     index: usize,
 }
 
-impl Elements<'_, '_> {
+impl<B: Buffer> Elements<'_, '_, B> {
     #[inline]
     fn put<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), SerializeError> {
         let index = self.index;
@@ -276,7 +307,7 @@ impl Elements<'_, '_> {
 
 macro_rules! elements {
     ($($of:ident::$function:ident),*) => {$(
-        impl ser::$of for Elements<'_, '_> {
+        impl<B: Buffer> ser::$of for Elements<'_, '_, B> {
             type Ok = ();
             type Error = SerializeError;
 

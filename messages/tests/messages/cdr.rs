@@ -3,7 +3,7 @@
 use super::model::{Encoder, definitions};
 use proptest::prelude::*;
 use ringspin_message_generator::{Definitions, TypeName};
-use ringspin_messages::cdr::{CdrError, from_bytes, to_bytes};
+use ringspin_messages::cdr::{CdrError, check, from_bytes, to_bytes};
 use ringspin_messages::{CdrType, RawMessage};
 use ringspin_messages::{
     GeneratedMessage, RosAction, RosMessage, RosService, TypeVisitor, visit_types,
@@ -25,6 +25,7 @@ impl TypeVisitor for EachType<'_> {
         for bytes in [&little, &big] {
             let message: M = from_bytes(bytes).unwrap();
             assert_eq!(to_bytes(&message).unwrap(), little, "{}", M::TYPE_NAME);
+            assert_eq!(check(&message), Ok(()), "{}", M::TYPE_NAME);
         }
         let default = M::default();
         let bytes = to_bytes(&default).unwrap();
@@ -88,11 +89,19 @@ proptest! {
     }
 }
 
+/// The text of the error of a message without a serialization.
+#[track_caller]
+fn refusal<M: RosMessage>(message: &M) -> String {
+    let error = to_bytes(message).unwrap_err();
+    assert_eq!(check(message), Err(error.clone()));
+    error.to_string()
+}
+
 #[test]
 fn lengths_that_the_definition_forbids_are_refused_by_the_name_of_the_field() {
     let imu =
         sensor_msgs::msg::Imu { angular_velocity_covariance: vec![0.0; 8], ..Default::default() };
-    let error = to_bytes(&imu).unwrap_err().to_string();
+    let error = refusal(&imu);
     assert!(
         error.contains("`angular_velocity_covariance` of sensor_msgs/msg/Imu has length 8"),
         "{error}"
@@ -102,7 +111,7 @@ fn lengths_that_the_definition_forbids_are_refused_by_the_name_of_the_field() {
         let mut obstacle = my_msgs::msg::Obstacle::default();
         to_bytes(&obstacle).unwrap();
         change(&mut obstacle);
-        let error = to_bytes(&obstacle).unwrap_err().to_string();
+        let error = refusal(&obstacle);
         assert!(error.contains(expected), "{error}");
     };
     refused(|it| it.label = "123456789".into(), "`label` of my_msgs/msg/Obstacle has length 9");
@@ -196,16 +205,15 @@ fn stamps_are_those_of_the_header() {
 
 #[test]
 fn strings_that_ros_would_cut_off_are_refused_by_the_name_of_the_field() {
-    let refused =
-        |message: &test_msgs::msg::MultiNested| to_bytes(message).unwrap_err().to_string();
     let mut nested = test_msgs::msg::MultiNested::default();
     to_bytes(&nested).unwrap();
     nested.array_of_arrays[2].string_values[1] = "ab\0".into();
-    let error = refused(&nested);
+    let error = refusal(&nested);
     assert!(error.contains("array_of_arrays[2].string_values[1]: a string has a NUL"), "{error}");
     assert!(error.contains("at byte 2"), "{error}");
     // In 16-bit text, which has an explicit length, NUL is a character like any other.
     let wide = test_msgs::msg::WStrings { wstring_value: "a\0b".into(), ..Default::default() };
+    assert_eq!(check(&wide), Ok(()));
     assert_eq!(from_bytes::<test_msgs::msg::WStrings>(&to_bytes(&wide).unwrap()), Ok(wide));
 }
 

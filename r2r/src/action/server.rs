@@ -8,7 +8,7 @@ use crate::message::{Carried, WrappedActionTypeSupport};
 use futures::Stream;
 use ringspin::action::GoalEvent;
 use ringspin::{Responder, Time};
-use ringspin_messages::RosAction;
+use ringspin_messages::{RosAction, cdr};
 use std::sync::{Arc, Weak};
 use uuid::Uuid;
 
@@ -156,19 +156,21 @@ impl<T: WrappedActionTypeSupport> ActionServerGoal<T> {
     /// Publishes feedback.
     ///
     /// # Errors
-    /// [`Error::RCL_RET_ACTION_SERVER_INVALID`] once the node is destroyed; another one if the
-    /// middleware refuses the message.
+    /// [`Error::RCL_RET_ACTION_SERVER_INVALID`] once the node is destroyed; [`Error::SerdeError`]
+    /// for feedback that its definition does not allow; another one if the middleware refuses the
+    /// message.
     pub fn publish_feedback(&self, msg: T::Feedback) -> Result<()> {
         let message = T::Ros::feedback_message(self.uuid.into_bytes(), msg);
-        upgrade(&self.held.goals)?.feedback.publish(Carried::new(message))
+        upgrade(&self.held.goals)?.feedback.publish(Carried::checked(message)?)
     }
 
     /// Ends the goal as canceled; as in r2r, without a request to do so as well.
     ///
     /// # Errors
     /// [`Error::RCL_RET_ACTION_GOAL_EVENT_INVALID`] for a goal that has ended,
-    /// [`Error::RCL_RET_ACTION_GOAL_HANDLE_INVALID`] if that is long ago, and
-    /// [`Error::RCL_RET_ACTION_SERVER_INVALID`] once the node is destroyed.
+    /// [`Error::RCL_RET_ACTION_GOAL_HANDLE_INVALID`] if that is long ago,
+    /// [`Error::RCL_RET_ACTION_SERVER_INVALID`] once the node is destroyed, and
+    /// [`Error::SerdeError`] for a result that its definition does not allow.
     pub fn cancel(&mut self, msg: T::Result) -> Result<()> {
         self.end(GoalEvent::Canceled, msg)
     }
@@ -176,7 +178,7 @@ impl<T: WrappedActionTypeSupport> ActionServerGoal<T> {
     /// Ends the goal as aborted.
     ///
     /// # Errors
-    /// As for [`cancel`](Self::cancel): for a goal that has ended, and once the node is destroyed.
+    /// As for [`cancel`](Self::cancel).
     pub fn abort(&mut self, msg: T::Result) -> Result<()> {
         self.end(GoalEvent::Abort, msg)
     }
@@ -184,12 +186,13 @@ impl<T: WrappedActionTypeSupport> ActionServerGoal<T> {
     /// Ends the goal with success.
     ///
     /// # Errors
-    /// As for [`cancel`](Self::cancel): for a goal that has ended, and once the node is destroyed.
+    /// As for [`cancel`](Self::cancel).
     pub fn succeed(&mut self, msg: T::Result) -> Result<()> {
         self.end(GoalEvent::Succeed, msg)
     }
 
     fn end(&self, event: GoalEvent, result: T::Result) -> Result<()> {
+        cdr::check(&result)?;
         let response =
             |status: GoalStatus| Carried::new(T::Ros::result_response(status.to_rcl(), result));
         upgrade(&self.held.goals)?.end(self.uuid, event, response)

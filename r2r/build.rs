@@ -56,10 +56,11 @@ fn packages() -> BTreeMap<String, Package> {
     let own = env::split_paths(&own).filter(|place| !place.as_os_str().is_empty());
     let own = own.map(|place| (place, true));
     let shares = env::split_paths(&prefixes).map(|prefix| (prefix.join("share"), false));
+    let places = own.chain(shares).inspect(|(place, is_own)| watch(place, *is_own));
     let wanted = env::var(FILTER).unwrap_or_default();
     let wanted: BTreeSet<_> = wanted.split(';').filter(|name| !name.is_empty()).collect();
     let mut packages = BTreeMap::new();
-    for (place, is_own) in own.chain(shares) {
+    for (place, is_own) in places {
         let found = folders(&place);
         if is_own && found.is_empty() {
             let place = place.display();
@@ -76,6 +77,17 @@ fn packages() -> BTreeMap<String, Package> {
         }
     }
     packages
+}
+
+/// Lets cargo run this again when a package is added to `place`: a folder of the application, or
+/// one of an installation, which has an index of its packages with messages.
+fn watch(place: &Path, is_own: bool) {
+    let index = place.join("ament_index/resource_index");
+    let messages = index.join("rosidl_interfaces");
+    let watched = if is_own { [place, place] } else { [&*messages, &*index] };
+    if let Some(watched) = watched.into_iter().find(|folder| folder.exists()) {
+        println!("cargo::rerun-if-changed={}", watched.display());
+    }
 }
 
 /// The folders in `place` that have definitions of messages, services or actions.

@@ -31,7 +31,7 @@ fn a_flag_publishes_earlier_writes() {
 }
 
 /// Of two threads that announce their flags and look at each other's, one at least sees the other's
-/// flag, and what came before it.
+/// flag, and the write before it.
 #[test]
 fn one_of_two_announced_flags_is_seen() {
     let model = Model::new(10).needs("flag.announced");

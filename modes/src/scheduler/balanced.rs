@@ -18,10 +18,14 @@
 //! strands that wait for a long callback, with an event or a timer that is due. So a graph of short
 //! callbacks stays on one core, without a wake-up of another one, and in a graph of long ones all
 //! cores work. The length of callbacks is that of the longest of the last ones; a strand without a
-//! measurement counts as long, and one that becomes long is a surprise, for which others may wait.
+//! measurement counts as long. One that becomes long is a surprise: an idle thread keeps a
+//! [watch] while others work, and helps then, too.
 //!
 //! A strand of loops that a mapping names has one thread, and is never handed to another. A thread
 //! with a real-time priority runs only such strands, because it would not let others go first.
+
+mod hints;
+mod watch;
 
 use super::live::{FOREVER, run_threads, time_to_sleep};
 use super::warm_up::{LINES_MAX, WarmUp};
@@ -32,16 +36,16 @@ use crate::mapping::{CorePlan, Mapping};
 use crate::pace::Pace;
 use crate::plan::{self, Sharing, StrandPlan};
 use crate::thread;
-use crossbeam_utils::CachePadded;
+use hints::{CURRENT, Shared, StrandHints, ThreadHints};
 use ringspin_executor::wait::{Idle, Waiter};
 use ringspin_executor::{
     Clock, Entrance, Error, ErrorKind, GraphInfo, LoopId, Picker, Recorder, Result, RosClock,
     StopHandle, Time, Worker, WorkerThread,
 };
-use ringspin_ringbuf::{CacheLines, Counter, Flag, ReadySet, Strand, ticks};
-use std::cell::Cell;
-use std::sync::{Arc, OnceLock};
+use ringspin_ringbuf::{Counter, Strand, ticks};
+use std::sync::Arc;
 use std::time::Duration;
+use watch::{WATCH, Watch};
 
 /// A callback is long from here on: about twice the time in which a parked thread wakes and runs a
 /// strand that was handed to it.
@@ -65,145 +69,6 @@ pub(crate) struct BalancedScheduler {
     is_started: bool,
 }
 
-/// The knowledge that threads have of each other: hints, but for the sets.
-struct Shared {
-    threads: Vec<ThreadHints>,
-    /// By strand.
-    strands: Vec<StrandHints>,
-    /// The first thread that runs strands without a thread.
-    first: usize,
-}
-
-struct ThreadHints {
-    /// The strands that it is to run.
-    set: Arc<ReadySet>,
-    /// It runs the strands that have no thread.
-    shares: bool,
-    /// The flags change with each event, so they are not in the line that others read to mark a
-    /// strand.
-    is_idle: CachePadded<Flag>,
-    /// It is in a callback that is long, as far as is known.
-    is_busy: CachePadded<Flag>,
-    /// The deadline of each strand that is at home here, in nanoseconds. The thread writes them;
-    /// others read them while it is busy.
-    deadlines: Box<[Counter]>,
-}
-
-/// A thread, if there is one. It changes only between two spins.
-#[derive(Default)]
-struct FixedThread(Counter);
-
-impl FixedThread {
-    #[inline]
-    fn get(&self) -> Option<usize> {
-        (self.0.get() as usize).checked_sub(1)
-    }
-
-    fn set(&self, thread: Option<usize>) {
-        self.0.set(thread.map_or(0, |thread| thread as u64 + 1));
-    }
-}
-
-/// Written by the thread that runs the strand, the length with each event.
-#[derive(Default)]
-struct StrandHints {
-    home: Counter,
-    /// The length of a callback in ticks: of the longest of the last ones.
-    length: CachePadded<Counter>,
-    /// How many loops a message passes from here on, at most.
-    rank: u32,
-    /// The thread that it stays on.
-    thread: FixedThread,
-    /// The memory of its worker, once a thread has run [`EVENTS`] of its events.
-    lines: OnceLock<CacheLines>,
-}
-
-thread_local! {
-    /// The address of the hints of this thread, if it runs strands.
-    static CURRENT: Cell<Option<(*const Shared, usize)>> = const { Cell::new(None) };
-}
-
-impl StrandHints {
-    /// Starts to fetch the memory of the worker, which is in no near cache if the strand rested for
-    /// long, and along chains of pointers.
-    #[inline]
-    fn fetch(&self) {
-        if let Some(lines) = self.lines.get() {
-            lines.fetch();
-        }
-    }
-}
-
-impl Shared {
-    /// Marks a strand that rests, for the thread that is to run it.
-    fn wake(&self, index: usize) {
-        let current = CURRENT.get().filter(|(shared, _)| std::ptr::eq(*shared, self));
-        let current = current.map(|(_, thread)| thread);
-        let strand = &self.strands[index];
-        let thread = match current.filter(|thread| self.threads[*thread].shares) {
-            Some(thread) => strand.thread.get().unwrap_or(thread),
-            None => {
-                let home = self.home(index);
-                let moves = strand.thread.get().is_none();
-                let is_busy = moves && self.threads[home].is_busy.is_raised();
-                is_busy.then(|| self.idle(0)).flatten().unwrap_or(home)
-            }
-        };
-        if current == Some(thread) {
-            strand.fetch();
-        }
-        self.threads[thread].set.mark(index);
-    }
-
-    fn home(&self, index: usize) -> usize {
-        self.strands[index].home.get() as usize
-    }
-
-    /// The thread that has to run a strand, if it is not `number` and that one may not.
-    fn thread_instead(&self, index: usize, number: usize) -> Option<usize> {
-        match self.strands[index].thread.get() {
-            Some(thread) => (thread != number).then_some(thread),
-            None => (!self.threads[number].shares).then_some(self.first),
-        }
-    }
-
-    /// The strands without a thread that are marked in `set`.
-    fn moving_in(&self, set: &ReadySet) -> impl Iterator<Item = usize> {
-        let moves = |index: &usize| self.strands[*index].thread.get().is_none();
-        let is_marked = |index: &usize| set.next(*index) == Some(*index);
-        (0..self.strands.len()).filter(moves).filter(is_marked)
-    }
-
-    /// The first thread from `start` on that is idle, and shares strands.
-    fn idle(&self, start: usize) -> Option<usize> {
-        let is_idle = |of: &ThreadHints| of.shares && of.is_idle.is_announced();
-        (start..self.threads.len()).find(|thread| is_idle(&self.threads[*thread]))
-    }
-
-    /// The threads that are busy.
-    fn busy(&self) -> impl Iterator<Item = usize> {
-        let is_busy = |thread: &usize| self.threads[*thread].is_busy.is_announced();
-        (0..self.threads.len()).filter(is_busy)
-    }
-
-    /// The strands without a thread that are at home on this one, with their deadlines.
-    fn deadlines_of(&self, thread: usize) -> impl Iterator<Item = (usize, Time)> {
-        let moves = move |index: &usize| {
-            self.strands[*index].thread.get().is_none() && self.home(*index) == thread
-        };
-        (0..self.strands.len())
-            .filter(moves)
-            .map(move |index| (index, self.threads[thread].deadline(index)))
-    }
-}
-
-impl ThreadHints {
-    #[inline]
-    fn deadline(&self, index: usize) -> Time {
-        Time::from_nanos(self.deadlines[index].get())
-    }
-}
-
 impl BalancedScheduler {
     /// Runs `workers` on a thread for each of `cores`. The turn of an event loop is so long at
     /// most.
@@ -214,13 +79,7 @@ impl BalancedScheduler {
         clock: Arc<RosClock>,
         turn: Duration,
     ) -> Self {
-        let thread = |shares: &bool| ThreadHints {
-            set: Arc::new(ReadySet::new(workers.len())),
-            shares: *shares,
-            is_idle: CachePadded::default(),
-            is_busy: CachePadded::default(),
-            deadlines: workers.iter().map(|_| Counter::default()).collect(),
-        };
+        let thread = |shares: &bool| ThreadHints::new(*shares, workers.len());
         let threads = sharing.shares.iter().map(thread).collect();
         let first = sharing.shares.iter().position(|shares| *shares).unwrap_or(0);
         let strand = |plan: &StrandPlan| {
@@ -231,7 +90,8 @@ impl BalancedScheduler {
             hints
         };
         let strands = sharing.strands.iter().map(strand).collect();
-        let shared = Arc::new(Shared { threads, strands, first });
+        let watcher = Counter::default();
+        let shared = Arc::new(Shared { threads, strands, first, watcher });
         shared.threads.iter().for_each(|thread| clock.wake(thread.set.clone()));
         let entrances = shared.threads.iter().zip(&workers);
         let entrances = entrances.map(|(thread, worker)| worker.entrance(&thread.set)).collect();
@@ -269,6 +129,7 @@ impl Scheduler for BalancedScheduler {
             thread.is_idle.lower(); // as the last spin has left them
             thread.is_busy.lower();
         }
+        shared.watcher.set(0);
         // Each runs once, so that its home knows its deadline. A spin may end before.
         for (index, strand) in strands.iter_mut().enumerate() {
             strand.get_mut().adopt_changes();
@@ -353,6 +214,7 @@ struct Runner<'a> {
     events: Vec<u8>,
     /// [`LONG`] in ticks; endless until their rate is known.
     long: u64,
+    watch: Watch,
     warm_up: WarmUp,
 }
 
@@ -376,6 +238,7 @@ impl<'a> Runner<'a> {
             adopted: vec![0; strands],
             events: vec![0; strands],
             long: u64::MAX,
+            watch: Watch::default(),
             warm_up: WarmUp::default(),
         }
     }
@@ -415,6 +278,7 @@ impl<'a> Runner<'a> {
                 Some(index) => {
                     if self.hints.is_idle.is_raised() {
                         self.hints.is_idle.lower();
+                        self.watch.is_wanted = true;
                     }
                     if self.turn(index, thread) {
                         waiter.reset();
@@ -426,6 +290,7 @@ impl<'a> Runner<'a> {
                         self.hints.is_idle.announce();
                     }
                     self.core.entrance.count_idle();
+                    self.watch.look(self.core.shared, self.core.number, self.long);
                     if !self.help() && waiter.idle() == Idle::Park {
                         self.park(thread, end);
                         was_followed = true;
@@ -498,7 +363,6 @@ impl<'a> Runner<'a> {
         let known = length.get(); // zero at first: it may be long
         let is_long = known == 0 || known >= self.long;
         if is_long {
-            self.set_deadline(index, Time::MAX); // while it runs
             self.hints.is_busy.announce();
             self.hand_on(index, known);
         } else if self.hints.set.marked() > 2 && self.waiting() >= self.long {
@@ -516,8 +380,15 @@ impl<'a> Runner<'a> {
         }
         let now = worker.note_time(self.now);
         while worker.expire_one(now) {}
+        let event = &self.hints.event;
+        event.number.add_by_owner(1);
+        event.strand.set(index as u64 + 1);
+        if std::mem::take(&mut self.watch.is_wanted) {
+            watch::call(self.core.shared, self.core.number);
+        }
         let began = ticks();
         let dispatched = worker.dispatch_next().is_some();
+        event.strand.set(0);
         if dispatched {
             let took = ticks().wrapping_sub(began);
             length.set(took.max(known - known / 8).max(1));
@@ -534,7 +405,7 @@ impl<'a> Runner<'a> {
                 }
             }
         }
-        if is_long {
+        if self.hints.is_busy.is_raised() {
             self.hints.is_busy.lower();
         }
         self.put_back();
@@ -694,6 +565,9 @@ impl<'a> Runner<'a> {
         };
         let Some(left) = left else { return std::hint::spin_loop() };
         entrance.count_sleep();
+        if self.watch.keeps(self.core.shared, self.core.number) && left > WATCH {
+            return thread.pause(|| self.hints.set.sleep(WATCH));
+        }
         thread.pause(|| self.hints.set.sleep(self.warm_up.shorten(left)));
         if self.hints.set.is_empty() {
             self.warm_up.after_by(left, clock.real(), || fetch_home(self.core));

@@ -68,6 +68,41 @@ fn timers_run_during_a_long_callback_of_another_node() {
     executor.spin().unwrap();
 }
 
+/// A callback that was short so far lasts until others have run that wait for it: timers, and one
+/// that gets a message of it.
+#[test]
+fn callback_that_is_suddenly_long_delays_no_other() {
+    let Some(mut executor) = balanced() else { return };
+    let counts: Vec<Arc<Counter>> = (0..4).map(|_| Arc::default()).collect();
+    for (n, count) in counts[1..].iter().enumerate() {
+        let node = executor.create_node(&format!("light_{n}"), count.clone()).unwrap();
+        node.create_timer(5 * MS, |count, _| count.add_by_owner(1)).unwrap();
+    }
+    let listener = executor.create_node("listener", counts[0].clone()).unwrap();
+    let hear = |count: &mut Arc<Counter>, _: &Message<u64>, _: &mut Context<'_>| {
+        count.add_by_owner(1);
+    };
+    listener.create_subscription("topic", QoS::default(), hear).unwrap();
+    let sudden = executor.create_node("sudden", 0u64).unwrap();
+    let out = sudden.create_publisher("topic", QoS::default()).unwrap();
+    sudden
+        .create_timer(MS, move |calls, cx| {
+            *calls += 1;
+            if calls.is_multiple_of(200) {
+                let before: Vec<u64> = counts.iter().map(|count| count.get()).collect();
+                out.publish(*calls).unwrap();
+                let have_run = || counts.iter().zip(&before).all(|(n, before)| n.get() > *before);
+                assert!(busy_until(have_run), "one waits for the long callback");
+            }
+            if *calls == 1000 {
+                cx.stop();
+            }
+        })
+        .unwrap();
+    executor.spin().unwrap();
+    assert!(executor.failures().is_empty());
+}
+
 /// Many nodes with short callbacks that wait together are shared, too: a callback that was short so
 /// far waits for one of those behind it. In one of the attempts both threads have to be free.
 #[test]

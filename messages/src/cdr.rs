@@ -101,7 +101,7 @@ pub fn write<M: Serialize>(message: &M, bytes: &mut Vec<u8>) -> Result<(), CdrEr
 /// ```
 ///
 /// # Errors
-/// [`CdrError::Serialize`], as [`write`] does.
+/// [`CdrError::Serialize`], as [`to_bytes`] does.
 pub fn check<M: Serialize>(message: &M) -> Result<(), CdrError> {
     serialize(message, &mut NoBuffer)
 }

@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, LockResult, Mutex, MutexGuard, PoisonError};
 
-/// A node; what is not here is that of 0.8.
+/// A node of 0.8, with plain parameters.
 #[derive(Debug)]
 pub struct Node {
     node: r2r_0_8::Node,

@@ -15,7 +15,7 @@ use futures::Stream;
 use std::future::Future;
 use std::ops::{Deref, DerefMut};
 
-/// A node; what is not here is that of 0.9.7.
+/// A node of 0.9.7, with services and clients as in 0.8.
 #[derive(Debug)]
 pub struct Node(r2r_0_9::Node);
 
@@ -63,7 +63,7 @@ impl Node {
         self.0.create_client(service_name, QosProfile::services_default())
     }
 
-    /// Creates a client of a service whose type is known by name.
+    /// Creates a client of a service with a type that is known by name.
     ///
     /// # Errors
     /// [`Error::InvalidMessageType`] for an unknown type, [`Error::RCL_RET_SERVICE_NAME_INVALID`];

@@ -43,8 +43,8 @@ pub(super) fn call(shared: &Shared, number: usize) {
 impl Watch {
     /// Whether idle thread `number` keeps the watch from now on.
     pub(super) fn keeps(&self, shared: &Shared, number: usize) -> bool {
+        let keeps = self.in_vain < LOOKS_MAX && shared.threads[number].shares;
         let (watcher, number) = (shared.watcher.get(), number as u64 + 1);
-        let keeps = self.in_vain < LOOKS_MAX && shared.threads[number as usize - 1].shares;
         if keeps && watcher == 0 {
             shared.watcher.set(number);
         } else if !keeps && watcher == number {

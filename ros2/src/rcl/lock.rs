@@ -14,8 +14,8 @@ pub(super) fn entities() -> MutexGuard<'static, ()> {
 
 static USES: RwLock<()> = RwLock::new(());
 
-/// Held by a thread while it sends through an entity, or asks for its state, which takes no other
-/// lock.
+/// Held by a thread while it sends through an entity, asks for its state, or sets its callback,
+/// which takes no other lock. Not to be waited for with the lock for entities.
 pub(super) fn one_use() -> RwLockReadGuard<'static, ()> {
     USES.read().unwrap_or_else(PoisonError::into_inner)
 }

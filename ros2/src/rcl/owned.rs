@@ -53,7 +53,7 @@ unsafe impl<T: RclStruct> Send for Owned<T> {}
 // has one. A take of requests or responses holds the lock of the message it writes to. A take uses
 // the reader in the middleware, and sending uses the writer, so they can run at the same time. The
 // exit of the process changes it as well, after all takes have stopped, and while nothing can take
-// the lock for entities or send.
+// the lock for entities, send or set a callback.
 unsafe impl<T: RclStruct> Sync for Owned<T> {}
 
 impl<T: RclStruct> Owned<T> {
@@ -85,6 +85,8 @@ impl<T: RclStruct> Owned<T> {
     fn set_callback(&self, closure: Option<Box<OnNew>>) -> Result<(), Error> {
         let Some(set) = T::SET_CALLBACK else { return Ok(()) };
         self.callback.set(closure, |function, data| {
+            // At the exit of the process this waits for its end.
+            let _use = lock::one_use();
             // SAFETY: the struct is initialized; `data` belongs to `function` and lives until this
             // is called again, in `drop` at the latest.
             let code = unsafe { set(self.pointer(), function, data) };
@@ -117,9 +119,8 @@ impl<T: RclStruct> Owned<T> {
 
 impl<T: RclStruct> Drop for Owned<T> {
     fn drop(&mut self) {
-        // At the exit of the process this waits for its end.
-        drop(lock::entities());
-        // Without the lock: a running callback may wait for another thread that makes entities.
+        // Without the lock for entities: a running callback may wait for another thread that makes
+        // entities.
         let _ = self.set_callback(None);
         let _lock = lock::entities();
         if let Some(free) = exit::remove(self.number) {

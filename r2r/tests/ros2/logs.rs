@@ -28,9 +28,10 @@ struct Logged {
     printed: String,
 }
 
-/// Runs the process with the ROS `arguments`.
-fn logged(arguments: &str) -> Result<Logged> {
-    let name = unique("logs").replace('/', "_");
+/// Runs the process with the ROS `arguments`. Each `node` of the tests, which run at the same time,
+/// needs another name.
+fn logged(node: &str, arguments: &str) -> Result<Logged> {
+    let name = unique(node).replace('/', "_");
     let mut peer = peer("log_reader");
     peer.ask(json!({"do": "subscribe", "topic": "/rosout", "type": "rcl_interfaces/msg/Log",
         "qos": {"durability": "transient_local", "depth": 1000}}));
@@ -64,7 +65,7 @@ fn lines_of(logger: &str, printed: &str) -> Vec<String> {
 
 #[test]
 fn logs_reach_rosout_and_the_terminal_once() -> Result {
-    let Logged { node, on_rosout, printed } = logged("--log-level debug")?;
+    let Logged { node, on_rosout, printed } = logged("logs", "--log-level debug")?;
     let lines = [(10, "a detail"), (20, "3 parts"), (40, "100 % broken")];
     assert_eq!(on_rosout, lines.map(|(level, msg)| (json!(level), json!(msg))));
     assert_eq!(lines_of("early", &printed), ["[INFO] before the context"], "{printed}");
@@ -77,7 +78,7 @@ fn logs_reach_rosout_and_the_terminal_once() -> Result {
 #[test]
 fn logging_arguments_reach_the_log_of_ros() -> Result {
     let arguments = "--log-level debug --disable-stdout-logs";
-    let Logged { node, on_rosout, printed } = logged(arguments)?;
+    let Logged { node, on_rosout, printed } = logged("quiet", arguments)?;
     assert_eq!(on_rosout.len(), 3);
     assert!(lines_of(&node, &printed).is_empty(), "{printed}");
     Ok(())

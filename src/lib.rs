@@ -115,7 +115,7 @@ pub mod action {
 
 /// ROS arguments: remapping, parameter overrides, log levels.
 pub mod arguments {
-    pub use ringspin_executor::LogLevel;
+    pub use ringspin_executor::{LogLevel, NodeArguments};
 }
 
 /// Events, and recorders of their dispatches.
@@ -161,9 +161,9 @@ pub mod middleware {
 /// Parameters of nodes: declaration, values, ranges, changes.
 pub mod parameter {
     pub use ringspin_executor::{
-        PARAMETER_CHANGES_MAX, ParameterBuilder, ParameterCallback, ParameterChange,
+        Dynamic, PARAMETER_CHANGES_MAX, ParameterBuilder, ParameterCallback, ParameterChange,
         ParameterClient, ParameterDescriptor, ParameterEventKind, ParameterInfo, ParameterRange,
-        ParameterType, ParameterValue, ParameterVariant, Ranged,
+        ParameterType, ParameterValue, ParameterVariant, Ranged, RefusedByConstraint,
     };
 }
 

@@ -54,6 +54,7 @@ pub use features::action::{
     GoalResponse, GoalStatus, SendGoalError,
 };
 pub use features::endpoints::{Collector, Subscription};
+pub use features::graph_arguments::NodeArguments;
 pub use features::guard_condition::GuardCondition;
 pub use features::lifecycle::{
     Lifecycle, LifecycleBuilder, LifecyclePublisher, LifecycleState, Transition,
@@ -63,9 +64,9 @@ pub use features::middleware::{
     RemoteServer, Sent, ServiceTypes, TypeName,
 };
 pub use features::parameter::{
-    PARAMETER_CHANGES_MAX, Parameter, ParameterBuilder, ParameterCallback, ParameterChange,
-    ParameterClient, ParameterDescriptor, ParameterEventKind, ParameterInfo, ParameterRange,
-    ParameterType, ParameterValue, ParameterVariant, Ranged,
+    Dynamic, PARAMETER_CHANGES_MAX, Parameter, ParameterBuilder, ParameterCallback,
+    ParameterChange, ParameterClient, ParameterDescriptor, ParameterEventKind, ParameterInfo,
+    ParameterRange, ParameterType, ParameterValue, ParameterVariant, Ranged, RefusedByConstraint,
 };
 pub use features::qos_events::{
     DeadlineMissed, IncompatibleQos, LivelinessChanged, LivelinessLost, Matched, MessageLost,

@@ -120,18 +120,22 @@ fn is_listed(name: &str, request: &srv::ListParameters::Request) -> bool {
     }
 }
 
-/// As in rclcpp, the values and the descriptions are an empty list if a parameter is not declared.
+/// As in rclcpp, the values and the descriptions are an empty list if a parameter is not declared,
+/// unless the node allows undeclared ones: then such a parameter is not set.
 impl ParameterStore for ParameterClient {
     fn names(&self) -> Vec<String> {
         self.list().into_iter().map(|info| info.descriptor.name).collect()
     }
 
     fn get(&self, names: &[String]) -> Vec<ParameterValue> {
-        all_of(self, names, |info| ParameterValue::from_value(&info.value))
+        let value = |info: &ParameterInfo| ParameterValue::from_value(&info.value);
+        all_of(self, names, value, |_| ParameterValue::default())
     }
 
     fn describe(&self, names: &[String]) -> Vec<ParameterDescriptor> {
-        all_of(self, names, |info| values::description(&info.descriptor))
+        let description = |info: &ParameterInfo| values::description(&info.descriptor);
+        let not_set = |name| ParameterDescriptor { name, ..ParameterDescriptor::default() };
+        all_of(self, names, description, not_set)
     }
 
     fn set_all(&self, parameters: Vec<Parameter>) -> Result<(), String> {
@@ -140,14 +144,18 @@ impl ParameterStore for ParameterClient {
     }
 }
 
-/// One result for each name, in this order; empty if a name is not declared.
+/// One result for each name, in this order; empty if a name is not declared, and has to be.
 fn all_of<T>(
     parameters: &ParameterClient,
     names: &[String],
     of: impl Fn(&ParameterInfo) -> T,
+    not_set: impl Fn(String) -> T,
 ) -> Vec<T> {
-    let list = parameters.list();
-    let find = |name: &String| list.iter().find(|info| info.descriptor.name == *name).map(&of);
+    let (list, has_all) = (parameters.list(), parameters.allows_undeclared());
+    let find = |name: &String| {
+        let known = list.iter().find(|info| info.descriptor.name == *name).map(&of);
+        known.or_else(|| has_all.then(|| not_set(name.clone())))
+    };
     names.iter().map(find).collect::<Option<_>>().unwrap_or_default()
 }
 

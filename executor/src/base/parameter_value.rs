@@ -27,6 +27,8 @@ pub enum ParameterType {
     DoubleArray,
     /// `Vec<String>`.
     StringArray,
+    /// The type of a parameter that is not set.
+    NotSet,
 }
 
 impl fmt::Display for ParameterType {
@@ -41,6 +43,7 @@ impl fmt::Display for ParameterType {
             Self::IntegerArray => "integer array",
             Self::DoubleArray => "double array",
             Self::StringArray => "string array",
+            Self::NotSet => "not set",
         })
     }
 }
@@ -72,6 +75,8 @@ pub enum ParameterValue {
     DoubleArray(Vec<f64>),
     /// Strings.
     StringArray(Vec<String>),
+    /// No value: of an optional parameter, an `Option<T>`, that is `None`.
+    NotSet,
 }
 
 impl ParameterValue {
@@ -87,6 +92,7 @@ impl ParameterValue {
             Self::IntegerArray(_) => ParameterType::IntegerArray,
             Self::DoubleArray(_) => ParameterType::DoubleArray,
             Self::StringArray(_) => ParameterType::StringArray,
+            Self::NotSet => ParameterType::NotSet,
         }
     }
 
@@ -135,9 +141,60 @@ impl From<&str> for ParameterValue {
     }
 }
 
-/// A Rust type that a parameter can have: `bool`, `i64`, `f64`, `String`, or a `Vec` of one of them
-/// or of `u8`.
+/// A Rust type that a parameter can have.
+///
+/// | type | parameter |
+/// |---|---|
+/// | `bool`, `i64`, `f64`, `String`, or a `Vec` of one of them or of `u8` | of that type |
+/// | [`ParameterValue`] | takes values of any type, but has always one |
+/// | `Option` of one of these | may have no value |
 pub trait ParameterVariant: sealed::Variant {}
+
+/// A type of parameters with values of any type: [`ParameterValue`], or an `Option` of it.
+pub trait Dynamic: ParameterVariant {}
+
+impl Dynamic for ParameterValue {}
+
+impl Dynamic for Option<ParameterValue> {}
+
+impl sealed::Variant for ParameterValue {
+    const TYPE: ParameterType = ParameterType::NotSet;
+    type Cell = std::sync::RwLock<Self>;
+
+    fn from_value(value: &ParameterValue) -> Option<Self> {
+        (*value != Self::NotSet).then(|| value.clone())
+    }
+
+    fn to_value(&self) -> ParameterValue {
+        self.clone()
+    }
+}
+
+impl ParameterVariant for ParameterValue {}
+
+impl<T: ParameterVariant> sealed::Variant for Option<T> {
+    const TYPE: ParameterType = T::TYPE;
+    type Cell = std::sync::RwLock<Self>;
+
+    fn from_value(value: &ParameterValue) -> Option<Self> {
+        match value {
+            ParameterValue::NotSet => Some(None),
+            value => T::from_value(value).map(Some),
+        }
+    }
+
+    fn to_value(&self) -> ParameterValue {
+        self.as_ref().map_or(ParameterValue::NotSet, T::to_value)
+    }
+}
+
+impl<T: ParameterVariant> ParameterVariant for Option<T> {}
+
+impl<T: ParameterVariant> From<Option<T>> for ParameterValue {
+    fn from(value: Option<T>) -> Self {
+        sealed::Variant::to_value(&value)
+    }
+}
 
 macro_rules! variant {
     ($rust:ty, $name:ident, $cell:ty) => {

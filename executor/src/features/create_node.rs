@@ -5,6 +5,7 @@
 
 use crate::base::error::Result;
 use crate::base::name;
+use crate::features::graph_arguments::NodeArguments;
 use crate::features::parameter::{NodeParameters, ParameterObserver};
 use crate::running::event_loop::Body;
 use crate::running::graph::{Graph, GraphBuilder};
@@ -52,7 +53,7 @@ impl Graph {
         restarts_max: u32,
         factory: impl FnMut() -> S + Send + 'static,
     ) -> Result<Node<S>> {
-        self.create_node_with("/", name, Body::restartable(restarts_max, factory))
+        self.create_node_with("/", name, Body::restartable(restarts_max, factory), None)
     }
 
     /// Creates a node in `namespace`, unless the graph's
@@ -66,7 +67,34 @@ impl Graph {
         name: &str,
         state: S,
     ) -> Result<Node<S>> {
-        self.create_node_with(namespace, name, Body::new(state))
+        self.create_node_with(namespace, name, Body::new(state), None)
+    }
+
+    /// Creates a node with separate ROS arguments, which precede those of the graph: remapping
+    /// rules, also of its name, and overrides of parameters. Log levels in them have no effect.
+    ///
+    /// ```
+    /// use ringspin_executor::{Arguments, Graph, NodeArguments};
+    ///
+    /// let graph = Graph::new();
+    /// let (arguments, _) = Arguments::parse(["--ros-args", "-r", "__node:=left", "-p", "id:=1"])?;
+    /// let own = NodeArguments { arguments, ..NodeArguments::default() };
+    /// let node = graph.create_node_with_arguments("/", "wheel", (), own)?;
+    /// assert_eq!(node.full_name(), "/left");
+    /// assert_eq!(node.declare_parameter("id", 0)?.get(), 1);
+    /// # Ok::<(), ringspin_executor::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of [`create_node_in`](Self::create_node_in).
+    pub fn create_node_with_arguments<S: Send + 'static>(
+        &self,
+        namespace: &str,
+        name: &str,
+        state: S,
+        arguments: NodeArguments,
+    ) -> Result<Node<S>> {
+        self.create_node_with(namespace, name, Body::new(state), Some(arguments))
     }
 
     fn create_node_with<S: Send + 'static>(
@@ -74,13 +102,20 @@ impl Graph {
         namespace: &str,
         name: &str,
         body: Body<S>,
+        mut arguments: Option<NodeArguments>,
     ) -> Result<Node<S>> {
         let namespace = name::expand_namespace(namespace)?;
         name::validate_node_name(name)?;
         let mut builder = self.builder();
-        let (namespace, name) = builder.remap_node(namespace, name)?;
+        if let Some(arguments) = &mut arguments {
+            builder.add_rules(arguments);
+        }
+        let (namespace, name) = builder.remap_node(arguments.as_ref(), namespace, name)?;
         let full_name = name::qualify(&namespace, &name);
         let event_loop = builder.create_node(&full_name, Box::new(body), connect)?;
+        if let Some(arguments) = arguments {
+            builder.add_node_arguments(&full_name, arguments);
+        }
         for middleware_service in builder.middleware_services_of(event_loop)? {
             let entity = builder.add_middleware_service(event_loop, middleware_service);
             builder.add_entity::<S>(event_loop, Box::new(entity));

@@ -642,6 +642,21 @@ impl<S: Send + 'static> Node<S> {
         ParameterClient::new(self.handle.node_parameters())
     }
 
+    /// Allows to set parameters that the node has not declared, by name, also over ROS 2. The set
+    /// adds the parameter, with values of any type; a later declaration begins with its value.
+    ///
+    /// ```
+    /// # use ringspin_executor::Graph;
+    /// # let node = Graph::new().create_node("plugins", ())?;
+    /// node.allow_undeclared_parameters();
+    /// node.parameters().set("layer.gain", 2.5)?;
+    /// assert_eq!(node.declare_parameter("layer.gain", 1.0)?.get(), 2.5);
+    /// # Ok::<(), ringspin_executor::Error>(())
+    /// ```
+    pub fn allow_undeclared_parameters(&self) {
+        self.parameters().allow_undeclared();
+    }
+
     /// Calls `callback` for each change of the node's parameters, with all that were set at once.
     ///
     /// It is an event like a message: it runs in this callback group with its state, in the order

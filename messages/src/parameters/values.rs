@@ -10,6 +10,7 @@ macro_rules! values {
         fn type_number(parameter_type: ParameterType) -> u8 {
             match parameter_type {
                 $(ParameterType::$variant => $number,)*
+                ParameterType::NotSet => 0,
             }
         }
 
@@ -21,6 +22,7 @@ macro_rules! values {
                     $(ParameterValue::$variant($field) => {
                         Self { type_, $field, ..Self::default() }
                     })*
+                    ParameterValue::NotSet => Self::default(),
                 }
             }
 
@@ -61,16 +63,16 @@ pub(super) fn description(descriptor: &ParameterDescriptor) -> msg::ParameterDes
         }
     }
     let choices: Vec<_> = descriptor.choices.iter().map(ToString::to_string).collect();
-    let additional_constraints =
-        if choices.is_empty() { String::new() } else { format!("one of {}", choices.join(", ")) };
+    let choices = (!choices.is_empty()).then(|| format!("one of {}", choices.join(", ")));
+    let text = Some(descriptor.additional_constraints.clone()).filter(|text| !text.is_empty());
+    let constraints: Vec<_> = choices.into_iter().chain(text).collect();
     msg::ParameterDescriptor {
         name: descriptor.name.clone(),
         type_: type_number(descriptor.parameter_type),
         description: descriptor.description.clone(),
-        additional_constraints,
+        additional_constraints: constraints.join("; "),
         read_only: descriptor.read_only,
-        // Types never change.
-        dynamic_typing: false,
+        dynamic_typing: descriptor.dynamic_typing,
         floating_point_range,
         integer_range,
     }

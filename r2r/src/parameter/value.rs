@@ -58,6 +58,7 @@ macro_rules! values {
             fn from(value: Value) -> Self {
                 match value {
                     $(Value::$variant(value) => Self::$variant(value),)*
+                    Value::NotSet => Self::NotSet,
                 }
             }
         }

@@ -13,6 +13,7 @@ use std::sync::{PoisonError, RwLock};
 
 /// The properties of a type that the implementation of parameters needs.
 pub trait Variant: Clone + std::fmt::Debug + Send + Sync + Sized + 'static {
+    /// The type; [`ParameterType::NotSet`] for values of any type.
     const TYPE: ParameterType;
     type Cell: Cell<Self>;
     fn from_value(value: &ParameterValue) -> Option<Self>;

@@ -113,6 +113,7 @@ pub(crate) fn write(value: &ParameterValue, f: &mut fmt::Formatter<'_>) -> fmt::
         ParameterValue::IntegerArray(values) => write_list(f, values, |f, v| write!(f, "{v}")),
         ParameterValue::DoubleArray(values) => write_list(f, values, write_double),
         ParameterValue::StringArray(values) => write_list(f, values, |f, v| write_string(f, v)),
+        ParameterValue::NotSet => f.write_str("not set"),
     }
 }
 

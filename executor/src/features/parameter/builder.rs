@@ -9,11 +9,13 @@
 
 use super::client::{Parameter, ParameterClient};
 use super::descriptor::{ParameterDescriptor, ParameterRange};
-use super::table::{Constraint, Entry, NodeParameters, check};
+use super::table::{Constraint, Entry, NodeParameters, OnSet, check};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::event::LoopId;
 use crate::base::parameter_value::sealed::Cell;
-use crate::base::parameter_value::{ParameterValue, ParameterVariant, text};
+use crate::base::parameter_value::{
+    Dynamic, ParameterType, ParameterValue, ParameterVariant, text,
+};
 use crate::base::table::Table;
 use crate::running::graph::{Graph, GraphBuilder};
 use crate::running::node::NodeHandle;
@@ -27,14 +29,18 @@ impl NodeHandle {
             node: self.node_parameters(),
             event_loop: self.event_loop,
             default: None,
+            ignores_overrides: false,
             constraint: None,
+            on_set: None,
             descriptor: ParameterDescriptor {
                 name: name.into(),
                 parameter_type: T::TYPE,
+                dynamic_typing: T::TYPE == ParameterType::NotSet,
                 description: String::new(),
                 read_only: false,
                 range: None,
                 choices: Vec::new(),
+                additional_constraints: String::new(),
             },
         }
     }
@@ -90,14 +96,37 @@ pub struct ParameterBuilder<T: ParameterVariant> {
     event_loop: LoopId,
     pub(crate) descriptor: ParameterDescriptor,
     default: Option<T>,
+    ignores_overrides: bool,
     constraint: Option<Constraint<T>>,
+    on_set: Option<OnSet<T>>,
 }
 
 impl<T: ParameterVariant> ParameterBuilder<T> {
-    /// Sets the value that holds without an override. Without a default an override is required.
+    /// Sets the value that holds without an override. Without a default an override is required,
+    /// except for an `Option`: its default is `None`.
     pub fn default(mut self, value: T) -> Self {
         self.default = Some(value);
         self
+    }
+
+    /// Makes the parameter begin with its default, whatever arguments, files and earlier sets say.
+    pub fn ignore_overrides(mut self) -> Self {
+        self.ignores_overrides = true;
+        self
+    }
+
+    /// The strongest override of the parameter by arguments and files, also if it has another type;
+    /// it counts as declared.
+    pub fn override_value(&self) -> Option<ParameterValue> {
+        let (node, parameter) = (self.node.node(), &self.descriptor.name);
+        let given = self.graph.builder().use_override(node, parameter)?.value;
+        Some(given.fit(self.descriptor.parameter_type).unwrap_or(given))
+    }
+
+    /// The value to which the parameter was set before its declaration, in a node that
+    /// [allows](crate::Node::allow_undeclared_parameters) it.
+    pub fn undeclared_value(&self) -> Option<ParameterValue> {
+        self.node.undeclared_value(&self.descriptor.name)
     }
 
     /// Sets the description of the parameter: its purpose and unit.
@@ -133,7 +162,26 @@ impl<T: ParameterVariant> ParameterBuilder<T> {
         self
     }
 
+    /// Describes constraints that the descriptor does not show otherwise, for tools.
+    pub fn additional_constraints(mut self, text: impl Into<String>) -> Self {
+        self.descriptor.additional_constraints = text.into();
+        self
+    }
+
+    /// Adds an observer of the parameter: called after each set with the new value, on the thread
+    /// that sets, without a lock.
+    ///
+    /// It is for code outside of the event loops, such as a task of another runtime. A node rather
+    /// takes changes as events: [`Node::on_parameter_change`](crate::Node::on_parameter_change).
+    pub fn on_set(mut self, observe: impl Fn(&T) + Send + Sync + 'static) -> Self {
+        self.on_set = Some(Box::new(observe));
+        self
+    }
+
     /// Declares the parameter.
+    ///
+    /// A value that was set before the declaration precedes an override, which precedes the
+    /// default.
     ///
     /// # Errors
     /// For an override that has another type or is not allowed, the error names the
@@ -160,19 +208,20 @@ impl<T: ParameterVariant> ParameterBuilder<T> {
             );
             refused(ErrorKind::AlreadyExists, text)
         };
-        if self.node.contains(&name) {
+        if self.node.is_declared(&name) {
             return Err(duplicate());
         }
         let cell = T::Cell::new(self.initial_value()?);
-        let Self { node: of_node, descriptor, constraint, .. } = self;
-        let entry = Arc::new(Entry { descriptor, constraint, cell });
+        let Self { node: of_node, descriptor, constraint, on_set, .. } = self;
+        let entry = Arc::new(Entry { descriptor, constraint, on_set, cell });
         match of_node.add(entry.clone()) {
             true => Ok(Parameter::new(entry, of_node)),
             false => Err(duplicate()),
         }
     }
 
-    /// The strongest override, or the default. Both are checked.
+    /// The value from before the declaration, the strongest override, or the default. The value is
+    /// checked, and the default.
     pub(crate) fn initial_value(&self) -> Result<T> {
         let check = |value: &ParameterValue| -> Result<T> {
             check(&self.descriptor, self.constraint.as_ref(), self.node.node(), value)
@@ -184,13 +233,18 @@ impl<T: ParameterVariant> ParameterBuilder<T> {
                     error.reworded(|text| format!("the default does not fit: {text}"))
                 })?)
             }
-            None => None,
+            // An optional parameter has no value.
+            None => T::from_value(&ParameterValue::NotSet),
         };
         let (node, parameter) = (self.node.node(), &self.descriptor.name);
+        if let Some(value) = self.undeclared_value().filter(|_| !self.ignores_overrides) {
+            return check(&value);
+        }
         let given = self.graph.builder().use_override(node, parameter);
-        match given {
+        match given.filter(|_| !self.ignores_overrides) {
             Some(given) => {
-                let fitting = given.value.fit(T::TYPE).unwrap_or(given.value);
+                let declared = self.descriptor.parameter_type;
+                let fitting = given.value.fit(declared).unwrap_or(given.value);
                 let origin = given.origin;
                 check(&fitting).map_err(|error| error.reworded(|text| format!("{origin}: {text}")))
             }
@@ -217,6 +271,31 @@ impl<T: Ranged> ParameterBuilder<T> {
     /// plus multiples of `step`, and its last. Without a range it has no effect.
     pub fn step(mut self, step: T::Number) -> Self {
         self.descriptor.range = self.descriptor.range.map(|range| T::with_step(range, step));
+        self
+    }
+}
+
+impl<T: Dynamic> ParameterBuilder<T> {
+    /// Limits the type of the values, for code that knows it at run time only.
+    ///
+    /// ```
+    /// # use ringspin_executor::{ErrorKind, Graph, ParameterType, ParameterValue};
+    /// # let node = Graph::new().create_node("plugins", ())?;
+    /// let gain = node.parameter("gain").default(ParameterValue::Double(1.0));
+    /// let gain = gain.of_type(ParameterType::Double).declare()?;
+    /// let refused = gain.set(ParameterValue::Bool(true)).unwrap_err();
+    /// assert_eq!(refused.kind(), ErrorKind::TypeMismatch);
+    /// # Ok::<(), ringspin_executor::Error>(())
+    /// ```
+    pub fn of_type(mut self, parameter_type: ParameterType) -> Self {
+        self.descriptor.parameter_type = parameter_type;
+        self.descriptor.dynamic_typing = parameter_type == ParameterType::NotSet;
+        self
+    }
+
+    /// Limits numbers of the range's type, and each number of an array of them.
+    pub fn limits(mut self, range: ParameterRange) -> Self {
+        self.descriptor.range = Some(range);
         self
     }
 }

@@ -100,6 +100,10 @@ impl ParameterClient {
         Self(node)
     }
 
+    pub(crate) fn allow_undeclared(&self) {
+        self.0.allow_undeclared();
+    }
+
     /// The node's fully qualified name.
     pub fn node(&self) -> &str {
         self.0.node()
@@ -108,6 +112,12 @@ impl ParameterClient {
     /// All parameters as they were at one moment, in the order of their names.
     pub fn list(&self) -> Vec<ParameterInfo> {
         self.0.list()
+    }
+
+    /// Whether the node [allows](crate::Node::allow_undeclared_parameters) to set parameters that
+    /// it has not declared.
+    pub fn allows_undeclared(&self) -> bool {
+        self.0.allows_undeclared()
     }
 
     /// The value of a parameter.

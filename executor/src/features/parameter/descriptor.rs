@@ -8,8 +8,10 @@ use std::fmt;
 pub struct ParameterDescriptor {
     /// Its name, dots included.
     pub name: String,
-    /// Its type, which never changes.
+    /// Its type; with dynamic typing, that of its value.
     pub parameter_type: ParameterType,
+    /// Whether it takes values of any type; if not, its type never changes.
+    pub dynamic_typing: bool,
     /// The purpose of the parameter, in words.
     pub description: String,
     /// Whether it can only be overridden, not set.
@@ -18,6 +20,15 @@ pub struct ParameterDescriptor {
     pub range: Option<ParameterRange>,
     /// The only values that it can have; empty if it is not limited to some.
     pub choices: Vec<ParameterValue>,
+    /// Further constraints, in words.
+    pub additional_constraints: String,
+}
+
+impl ParameterDescriptor {
+    /// Whether values of this type fit, and also no value.
+    pub(super) fn takes(&self, given: ParameterType) -> bool {
+        self.dynamic_typing || [self.parameter_type, ParameterType::NotSet].contains(&given)
+    }
 }
 
 /// A range of numbers, both ends included.
@@ -47,15 +58,15 @@ pub enum ParameterRange {
 
 impl ParameterRange {
     /// Whether it contains a value and the step is not negative.
-    pub(super) fn is_valid(&self) -> bool {
+    pub fn is_valid(&self) -> bool {
         match *self {
             Self::Integer { from, to, step } => from <= to && step >= 0,
             Self::FloatingPoint { from, to, step } => from <= to && step >= 0.0 && step.is_finite(),
         }
     }
 
-    /// Whether a number, or each number of an array, is in the range. Other values are.
-    pub(super) fn allows(&self, value: &ParameterValue) -> bool {
+    /// Whether a number, or each number of an array, is in the range. Values of another type are.
+    pub fn allows(&self, value: &ParameterValue) -> bool {
         match value {
             ParameterValue::Integer(value) => self.allows_integer(*value),
             ParameterValue::IntegerArray(values) => values.iter().all(|v| self.allows_integer(*v)),

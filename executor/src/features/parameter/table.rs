@@ -2,26 +2,33 @@
 //!
 //! A request to set is looked up, then checked, then applied. Only looking up and applying hold the
 //! table's lock, and no user code runs under it. The change event is published under it, so that
-//! events come in the order in which the values changed.
+//! events come in the order in which the values changed; observers of a parameter are called after
+//! it.
 
 use super::change::{PARAMETER_CHANGES_MAX, ParameterChange};
 use super::client::ParameterInfo;
 use super::descriptor::ParameterDescriptor;
+use super::undeclared::Undeclared;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::lock::lock;
 use crate::base::parameter_value::sealed::Cell;
 use crate::base::parameter_value::{ParameterType, ParameterValue, ParameterVariant};
 use crate::delivery::topic::{PublishError, Publisher};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// A constraint closure with its type erased.
 pub(crate) type Constraint<T> = Box<dyn Fn(&T) -> Result<(), String> + Send + Sync>;
 
+/// An observer of a parameter with its type erased.
+pub(super) type OnSet<T> = Box<dyn Fn(&T) + Send + Sync>;
+
 /// One parameter: its value and constraints.
 pub(super) struct Entry<T: ParameterVariant> {
     pub(super) descriptor: ParameterDescriptor,
     pub(super) constraint: Option<Constraint<T>>,
+    pub(super) on_set: Option<OnSet<T>>,
     pub(super) cell: T::Cell,
 }
 
@@ -33,6 +40,14 @@ pub(crate) trait AnyEntry: Send + Sync {
     fn check(&self, node: &str, value: &ParameterValue) -> Result<()>;
     /// Stores a value that was checked.
     fn store(&self, value: &ParameterValue);
+    /// Tells the user's observer of a value that was stored.
+    fn observe(&self, value: &ParameterValue) {
+        let _ = value;
+    }
+    /// Whether code declared it; if not, it was set in a node that allows that.
+    fn is_declared(&self) -> bool {
+        true
+    }
 }
 
 impl<T: ParameterVariant> AnyEntry for Entry<T> {
@@ -53,6 +68,12 @@ impl<T: ParameterVariant> AnyEntry for Entry<T> {
             self.cell.set(value);
         }
     }
+
+    fn observe(&self, value: &ParameterValue) {
+        if let Some((on_set, value)) = self.on_set.as_ref().zip(T::from_value(value)) {
+            on_set(&value);
+        }
+    }
 }
 
 /// Advice how to write a value of the declared type, for common mistakes.
@@ -67,6 +88,20 @@ fn type_hint(declared: ParameterType, given: ParameterType) -> &'static str {
     }
 }
 
+/// The cause of an [`Error`] about a value that a [constraint] refused: its reason.
+///
+/// [constraint]: crate::ParameterBuilder::constraint
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedByConstraint(pub String);
+
+impl fmt::Display for RefusedByConstraint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for RefusedByConstraint {}
+
 /// Checks `value` against a declaration, and returns it in its type.
 pub(crate) fn check<T: ParameterVariant>(
     descriptor: &ParameterDescriptor,
@@ -80,10 +115,13 @@ pub(crate) fn check<T: ParameterVariant>(
     };
     let invalid =
         |fault: &str| refused(ErrorKind::InvalidArgument, format!("cannot be {value}{fault}"));
-    let Some(typed) = T::from_value(value) else {
-        let (declared, given) = (descriptor.parameter_type, value.parameter_type());
+    let (declared, given) = (descriptor.parameter_type, value.parameter_type());
+    let Some(typed) = T::from_value(value).filter(|_| descriptor.takes(given)) else {
         let hint = type_hint(declared, given);
-        let fault = format!("is of type {declared}, not {given}{hint}");
+        let fault = match given {
+            ParameterType::NotSet => "has to have a value".to_owned(),
+            given => format!("is of type {declared}, not {given}{hint}"),
+        };
         return Err(refused(ErrorKind::TypeMismatch, fault));
     };
     if let Some(range) = descriptor.range.filter(|range| !range.allows(value)) {
@@ -95,7 +133,9 @@ pub(crate) fn check<T: ParameterVariant>(
     }
     match constraint.map(|constraint| constraint(&typed)) {
         None | Some(Ok(())) => Ok(typed),
-        Some(Err(reason)) => Err(invalid(&format!(": {reason}"))),
+        Some(Err(reason)) => {
+            Err(invalid(&format!(": {reason}")).caused_by(RefusedByConstraint(reason)))
+        }
     }
 }
 
@@ -105,6 +145,8 @@ struct ParameterTable {
     /// The publisher of changes, once a callback asked for them. Publishing is refused while there
     /// are no callbacks.
     changes: Option<Publisher<Vec<ParameterChange>>>,
+    /// Whether setting an unknown parameter adds it.
+    allows_undeclared: bool,
 }
 
 impl ParameterTable {
@@ -118,7 +160,7 @@ impl ParameterTable {
 /// An event of parameters of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterEventKind {
-    /// They were declared, with these values.
+    /// They were declared, or added by setting them, with these values.
     Declared,
     /// They were set to these values, at once.
     Set,
@@ -155,19 +197,37 @@ impl NodeParameters {
         }
     }
 
-    /// Adds a parameter; false if there is one of its name.
+    /// Adds a parameter, which replaces one that was not declared; false if one of its name was.
     pub(crate) fn add(&self, entry: Arc<dyn AnyEntry>) -> bool {
         let mut table = self.table();
         let name = entry.descriptor().name.clone();
-        if table.entries.contains_key(&name) {
-            return false;
-        }
-        self.report(ParameterEventKind::Declared, &[(name.clone(), entry.value())]);
-        table.entries.insert(name, entry).is_none()
+        let kind = match table.entries.get(&name).map(|known| known.is_declared()) {
+            Some(true) => return false,
+            Some(false) => ParameterEventKind::Set,
+            None => ParameterEventKind::Declared,
+        };
+        self.report(kind, &[(name.clone(), entry.value())]);
+        table.entries.insert(name, entry);
+        true
     }
 
-    pub(super) fn contains(&self, parameter: &str) -> bool {
-        self.table().entries.contains_key(parameter)
+    pub(super) fn is_declared(&self, parameter: &str) -> bool {
+        self.table().entries.get(parameter).is_some_and(|known| known.is_declared())
+    }
+
+    /// The value of a parameter that was set, but not declared so far.
+    pub(super) fn undeclared_value(&self, parameter: &str) -> Option<ParameterValue> {
+        let table = self.table();
+        let known = table.entries.get(parameter)?;
+        (!known.is_declared()).then(|| known.value())
+    }
+
+    pub(super) fn allow_undeclared(&self) {
+        self.table().allows_undeclared = true;
+    }
+
+    pub(super) fn allows_undeclared(&self) -> bool {
+        self.table().allows_undeclared
     }
 
     /// Removes a parameter, unless that was done.
@@ -196,9 +256,12 @@ impl NodeParameters {
 
     /// All parameters as they were at one moment, by name.
     pub(super) fn list(&self) -> Vec<ParameterInfo> {
-        let info = |entry: &Arc<dyn AnyEntry>| ParameterInfo {
-            descriptor: entry.descriptor().clone(),
-            value: entry.value(),
+        let info = |entry: &Arc<dyn AnyEntry>| {
+            let (mut descriptor, value) = (entry.descriptor().clone(), entry.value());
+            if descriptor.dynamic_typing {
+                descriptor.parameter_type = value.parameter_type();
+            }
+            ParameterInfo { descriptor, value }
         };
         self.table().entries.values().map(info).collect()
     }
@@ -230,10 +293,11 @@ impl NodeParameters {
             }
             entry.check(&self.node, value)?;
         }
-        match changes.is_empty() {
-            true => Ok(()),
-            false => self.apply(entries, changes),
+        if !changes.is_empty() {
+            self.apply(entries, &changes)?;
+            entries.iter().zip(&changes).for_each(|(entry, (_, value))| entry.observe(value));
         }
+        Ok(())
     }
 
     fn refused(&self, kind: ErrorKind, parameter: &str, fault: &str) -> Error {
@@ -249,9 +313,10 @@ impl NodeParameters {
             let fault = "is set twice at once; give it one value";
             return Err(self.refused(ErrorKind::InvalidArgument, twice[0], fault));
         }
-        let entry = |(parameter, _): &(String, ParameterValue)| {
-            let entry = table.entries.get(parameter).cloned();
-            entry.ok_or_else(|| self.not_declared(&table, parameter))
+        let entry = |(parameter, _): &(String, ParameterValue)| match table.entries.get(parameter) {
+            Some(entry) => Ok(entry.clone()),
+            None if table.allows_undeclared => Undeclared::entry(&self.node, parameter),
+            None => Err(self.not_declared(&table, parameter)),
         };
         changes.iter().map(entry).collect()
     }
@@ -260,25 +325,59 @@ impl NodeParameters {
     fn apply(
         &self,
         entries: &[Arc<dyn AnyEntry>],
-        values: Vec<(String, ParameterValue)>,
+        values: &[(String, ParameterValue)],
     ) -> Result<()> {
-        let table = self.table();
-        if let Some(entry) = entries.iter().find(|entry| !table.has(&***entry)) {
-            return Err(self.not_declared(&table, &entry.descriptor().name));
+        let mut table = self.table();
+        let mut is_added = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let name = &entry.descriptor().name;
+            let is_known = table.has(&**entry);
+            let can_be_added = !entry.is_declared() && !table.entries.contains_key(name);
+            if !is_known && !can_be_added {
+                return Err(self.not_declared(&table, name));
+            }
+            is_added.push(!is_known);
         }
         let store = || {
-            entries.iter().zip(&values).for_each(|(entry, (_, value))| entry.store(value));
-            self.report(ParameterEventKind::Set, &values);
+            entries.iter().zip(values).for_each(|(entry, (_, value))| entry.store(value));
+            self.report_set(&is_added, values);
         };
-        let Some(publisher) = &table.changes else {
-            store();
-            return Ok(());
-        };
-        let changes = entries.iter().zip(&values).map(|(entry, (parameter, value))| {
+        match &table.changes {
+            Some(publisher) => self.publish(publisher, entries, values, store)?,
+            None => store(),
+        }
+        for (entry, _) in entries.iter().zip(is_added).filter(|(_, is_added)| *is_added) {
+            table.entries.insert(entry.descriptor().name.clone(), entry.clone());
+        }
+        Ok(())
+    }
+
+    fn report_set(&self, is_added: &[bool], values: &[(String, ParameterValue)]) {
+        let mut start = 0;
+        for run in is_added.chunk_by(PartialEq::eq) {
+            let kind = match run[0] {
+                true => ParameterEventKind::Declared,
+                false => ParameterEventKind::Set,
+            };
+            let end = start + run.len();
+            self.report(kind, &values[start..end]);
+            start = end;
+        }
+    }
+
+    /// Stores values and publishes the event, or does neither.
+    fn publish(
+        &self,
+        publisher: &Publisher<Vec<ParameterChange>>,
+        entries: &[Arc<dyn AnyEntry>],
+        values: &[(String, ParameterValue)],
+        store: impl Fn(),
+    ) -> Result<()> {
+        let changes = entries.iter().zip(values).map(|(entry, (parameter, value))| {
             let (name, old, new) = (parameter.clone(), entry.value(), value.clone());
             ParameterChange { name, old, new }
         });
-        match publisher.publish_after(changes.collect(), store) {
+        match publisher.publish_after(changes.collect(), &store) {
             Ok(()) => Ok(()),
             // While the graph is built, and after the executor has ended, no callback waits for the
             // event.

@@ -256,3 +256,113 @@ fn names_are_remapped_where_they_are_used() {
     assert!(error.contains("`pilot:__node:=captain`"), "{error}");
     assert!(error.contains("/ns/pilot") && error.contains("/ns/captain"), "{error}");
 }
+
+#[test]
+fn optional_parameter_begins_without_a_value_and_can_be_unset() {
+    let (_graph, node) = node_with(&["-p", "given:=5"]);
+    let rate = node.parameter::<Option<i64>>("rate").declare().unwrap();
+    assert_eq!(rate.get(), None);
+    assert_eq!(rate.descriptor().parameter_type, ParameterType::Integer);
+    assert_eq!(node.parameters().get("rate").unwrap(), ParameterValue::NotSet);
+    rate.set(Some(3)).unwrap();
+    assert_eq!(node.parameters().get("rate").unwrap(), ParameterValue::Integer(3));
+    let error = node.parameters().set("rate", 1.5).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::TypeMismatch);
+    node.parameters().set("rate", ParameterValue::NotSet).unwrap();
+    assert_eq!(rate.get(), None);
+    let given = node.parameter::<Option<i64>>("given").default(Some(1)).declare().unwrap();
+    assert_eq!(given.get(), Some(5));
+}
+
+#[test]
+fn other_parameters_keep_a_value() {
+    let node = node();
+    node.declare_parameter("gain", 1.0).unwrap();
+    node.declare_parameter("any", ParameterValue::Bool(true)).unwrap();
+    for name in ["gain", "any"] {
+        let error = node.parameters().set(name, ParameterValue::NotSet).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TypeMismatch);
+        assert!(error.to_string().ends_with("has to have a value"), "{error}");
+    }
+}
+
+#[test]
+fn dynamic_parameter_takes_any_type_and_lists_the_type_of_its_value() {
+    let node = node();
+    let any = node.declare_parameter("any", ParameterValue::Bool(true)).unwrap();
+    node.parameters().set("any", 2.5).unwrap();
+    assert_eq!(any.get(), ParameterValue::Double(2.5));
+    let listed = node.parameters().list().remove(0).descriptor;
+    assert!(listed.dynamic_typing);
+    assert_eq!(listed.parameter_type, ParameterType::Double);
+}
+
+#[test]
+fn type_and_limits_can_be_known_at_run_time_only() {
+    let (_graph, node) = node_with(&["-p", "bytes:=[1, 2]"]);
+    let limits = ParameterRange::Integer { from: 0, to: 4, step: 2 };
+    let builder = node.parameter("n").default(ParameterValue::Integer(4)).limits(limits);
+    let n = builder.of_type(ParameterType::Integer).declare().unwrap();
+    assert!(!n.descriptor().dynamic_typing);
+    let kind = |value: ParameterValue| n.set(value).unwrap_err().kind();
+    assert_eq!(kind(ParameterValue::Double(2.0)), ErrorKind::TypeMismatch);
+    assert_eq!(kind(ParameterValue::Integer(3)), ErrorKind::InvalidArgument);
+    let bytes = node.parameter::<ParameterValue>("bytes").of_type(ParameterType::ByteArray);
+    assert_eq!(bytes.declare().unwrap().get(), ParameterValue::ByteArray(vec![1, 2]));
+}
+
+#[test]
+fn undeclared_parameters_are_set_only_where_the_node_allows_it() {
+    let (_graph, node) = node_with(&["-p", "layer.gain:=9.0"]);
+    let client = node.parameters();
+    assert_eq!(client.set("layer.gain", 2.5).unwrap_err().kind(), ErrorKind::NotFound);
+    node.allow_undeclared_parameters();
+    assert_eq!(client.set("two words", 2.5).unwrap_err().kind(), ErrorKind::InvalidName);
+    client.set("layer.gain", true).unwrap();
+    client.set("layer.gain", 2.5).unwrap();
+    let builder = node.parameter::<f64>("layer.gain");
+    assert_eq!(builder.undeclared_value(), Some(ParameterValue::Double(2.5)));
+    assert_eq!(builder.override_value(), Some(ParameterValue::Double(9.0)));
+    let error = node.declare_parameter("layer.gain", 1).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::TypeMismatch);
+    let gain = node.declare_parameter("layer.gain", 1.0).unwrap();
+    assert_eq!(gain.get(), 2.5);
+    assert_eq!(node.parameter::<f64>("layer.gain").undeclared_value(), None);
+    assert_eq!(client.set("layer.gain", true).unwrap_err().kind(), ErrorKind::TypeMismatch);
+    gain.undeclare();
+    let again = node.parameter("layer.gain").default(1.0).ignore_overrides().declare().unwrap();
+    assert_eq!(again.get(), 1.0);
+}
+
+#[test]
+fn one_request_sets_and_adds_parameters_or_does_neither() {
+    let node = node();
+    let gain = node.declare_parameter("gain", 1.0).unwrap();
+    node.allow_undeclared_parameters();
+    let request = |gain: ParameterValue| [("first", 1.into()), ("gain", gain), ("last", 2.into())];
+    assert!(node.parameters().set_all(request(true.into())).is_err());
+    assert_eq!(node.parameters().list().len(), 1);
+    node.parameters().set_all(request(2.0.into())).unwrap();
+    assert_eq!((node.parameters().list().len(), gain.get()), (3, 2.0));
+}
+
+#[test]
+fn observer_is_called_after_each_set_on_the_thread_that_sets() {
+    let node = node();
+    let (sender, seen) = std::sync::mpsc::channel();
+    let client = node.parameters();
+    let observe = move |value: &i64| {
+        // The value is in place, and no lock is held.
+        sender.send((*value, client.get("n").unwrap())).unwrap();
+    };
+    let only_even = |n: &i64| if n % 2 == 0 { Ok(()) } else { Err("odd".to_owned()) };
+    let builder = node.parameter("n").default(0).constraint(only_even).on_set(observe);
+    let n = builder.declare().unwrap();
+    let error = n.set(1).unwrap_err();
+    let reason = RefusedByConstraint("odd".into());
+    assert_eq!(error.cause::<RefusedByConstraint>(), Some(&reason));
+    n.set(2).unwrap();
+    node.parameters().set("n", 4).unwrap();
+    let expected = [(2, ParameterValue::Integer(2)), (4, ParameterValue::Integer(4))];
+    assert_eq!(seen.try_iter().collect::<Vec<_>>(), expected);
+}

@@ -4,7 +4,9 @@ use super::SimTime;
 use crate::base::arguments::USE_SIM_TIME;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parameter_value::ParameterValue;
-use crate::features::parameter::{AnyEntry, ParameterBuilder, ParameterDescriptor, check};
+use crate::features::parameter::{
+    AnyEntry, ParameterBuilder, ParameterDescriptor, RefusedByConstraint, check,
+};
 use crate::running::node::NodeHandle;
 use std::sync::Arc;
 
@@ -31,7 +33,8 @@ impl AnyEntry for UseSimTime {
                 "node {node}: parameter `{parameter}` cannot be {value}: time cannot be that of \
                  /clock, because {reason}"
             );
-            Error::new(ErrorKind::InvalidArgument, text).in_node(node)
+            let error = Error::new(ErrorKind::InvalidArgument, text).in_node(node);
+            error.caused_by(RefusedByConstraint(reason))
         })
     }
 

@@ -99,6 +99,8 @@ where
     ) -> <Self::SendGoal as RosService>::Response;
     /// Whether a response accepts its goal.
     fn is_accepted(response: &<Self::SendGoal as RosService>::Response) -> bool;
+    /// The seconds and nanoseconds of the time of the decision in a response.
+    fn response_stamp(response: &<Self::SendGoal as RosService>::Response) -> (i32, u32);
     /// The request for the result of a goal.
     fn result_request(id: GoalUuid) -> <Self::GetResult as RosService>::Request;
     /// The id of the goal that should return its result.

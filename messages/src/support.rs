@@ -9,6 +9,11 @@ use std::marker::PhantomData;
 
 pub use {ringspin_executor, serde};
 
+/// A stamp of a header that is not the struct of this crate.
+pub fn stamp(sec: i32, nanosec: u32) -> crate::builtin_interfaces::msg::Time {
+    crate::builtin_interfaces::msg::Time { sec, nanosec }
+}
+
 /// The names of a message's fields, for errors.
 pub trait FieldNames: crate::RosMessage {
     /// The fields in the order of the definition.
@@ -27,10 +32,13 @@ fn violation<M: FieldNames, const FIELD: usize>(
     )
 }
 
+/// A value that was read; or its length, and the elements or bytes that its bound allows.
+pub type Checked<T> = Result<T, (usize, u32)>;
+
 /// The form in which an element of type `T` is serialized; by default that of serde's derive.
 pub trait Element<T: Serialize + DeserializeOwned> {
     /// The elements at most, or bytes of a string.
-    fn check(_value: &T) -> Result<(), (usize, u32)> {
+    fn check(_value: &T) -> Checked<()> {
         Ok(())
     }
 
@@ -38,8 +46,9 @@ pub trait Element<T: Serialize + DeserializeOwned> {
         value.serialize(serializer)
     }
 
-    fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-        T::deserialize(deserializer)
+    fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Checked<T>, D::Error> {
+        let value = T::deserialize(deserializer)?;
+        Ok(Self::check(&value).map(|()| value))
     }
 }
 
@@ -52,7 +61,7 @@ impl<T: Serialize + DeserializeOwned> Element<T> for Plain {}
 pub enum BoundedString<const MAX: u32> {}
 
 impl<const MAX: u32> Element<String> for BoundedString<MAX> {
-    fn check(value: &String) -> Result<(), (usize, u32)> {
+    fn check(value: &String) -> Checked<()> {
         if value.len() <= MAX as usize { Ok(()) } else { Err((value.len(), MAX)) }
     }
 }
@@ -61,7 +70,7 @@ impl<const MAX: u32> Element<String> for BoundedString<MAX> {
 pub enum WideString<const MAX: u32> {}
 
 impl<const MAX: u32> Element<String> for WideString<MAX> {
-    fn check(value: &String) -> Result<(), (usize, u32)> {
+    fn check(value: &String) -> Checked<()> {
         // No string has more units than bytes.
         match value.len() > MAX as usize && value.encode_utf16().count() > MAX as usize {
             true => Err((value.encode_utf16().count(), MAX)),
@@ -78,15 +87,22 @@ impl<const MAX: u32> Element<String> for WideString<MAX> {
         units.end()
     }
 
-    fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-        if deserializer.is_human_readable() {
-            return String::deserialize(deserializer);
-        }
-        let wide = Vec::<u32>::deserialize(deserializer)?;
-        let units: Option<Vec<_>> = wide.into_iter().map(|unit| u16::try_from(unit).ok()).collect();
-        let text = units.and_then(|units| String::from_utf16(&units).ok());
-        text.ok_or_else(|| D::Error::custom("a wide string is no UTF-16"))
+    fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Checked<String>, D::Error> {
+        let text = match deserializer.is_human_readable() {
+            true => String::deserialize(deserializer)?,
+            false => wide_text(Vec::deserialize(deserializer)?)
+                .ok_or_else(|| D::Error::custom("a wide string is no UTF-16"))?,
+        };
+        Ok(Self::check(&text).map(|()| text))
     }
+}
+
+/// The text of UTF-16 units; `None` if they are none.
+fn wide_text(units: Vec<u32>) -> Option<String> {
+    let units: Option<Vec<_>> = units.into_iter().map(|unit| u16::try_from(unit).ok()).collect();
+    String::from_utf16(&units?).ok()
 }
 
 /// An element in its form, for serde.
@@ -98,14 +114,19 @@ impl<T: Serialize + DeserializeOwned, E: Element<T>> Serialize for In<&T, E> {
     }
 }
 
-/// Reads an element in its form.
-struct Seed<T, E>(PhantomData<(T, E)>);
+/// Reads an element of a field as `Single`.
+struct Seed<T, S>(PhantomData<(T, S)>);
 
-impl<'de, T: Serialize + DeserializeOwned, E: Element<T>> DeserializeSeed<'de> for Seed<T, E> {
+impl<'de, T, M, const FIELD: usize, E> DeserializeSeed<'de> for Seed<T, Single<M, FIELD, E>>
+where
+    T: Serialize + DeserializeOwned,
+    M: FieldNames,
+    E: Element<T>,
+{
     type Value = T;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
-        E::deserialize(deserializer)
+        Single::<M, FIELD, E>::deserialize(deserializer)
     }
 }
 
@@ -130,9 +151,7 @@ impl<M: FieldNames, const FIELD: usize, E> Single<M, FIELD, E> {
         T: Serialize + DeserializeOwned,
         E: Element<T>,
     {
-        let value = E::deserialize(deserializer)?;
-        Self::check(&value).map_err(D::Error::custom)?;
-        Ok(value)
+        E::deserialize(deserializer)?.map_err(|limit| D::Error::custom(Self::violation(limit)))
     }
 
     fn check<T>(value: &T) -> Result<(), String>
@@ -140,8 +159,11 @@ impl<M: FieldNames, const FIELD: usize, E> Single<M, FIELD, E> {
         T: Serialize + DeserializeOwned,
         E: Element<T>,
     {
-        let error = |(found, max)| violation::<M, FIELD>(found, format_args!("at most {max}"));
-        E::check(value).map_err(error)
+        E::check(value).map_err(Self::violation)
+    }
+
+    fn violation((found, max): (usize, u32)) -> String {
+        violation::<M, FIELD>(found, format_args!("at most {max}"))
     }
 }
 
@@ -167,16 +189,19 @@ impl<M: FieldNames, const FIELD: usize, const MIN: u32, const MAX: u32, E>
         tuple.end()
     }
 
-    pub fn deserialize<'de, T, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error>
+    /// Reads a `Vec`, an array, or another container that has the length of the definition.
+    pub fn deserialize<'de, C, D: Deserializer<'de>>(deserializer: D) -> Result<C, D::Error>
     where
-        T: Serialize + DeserializeOwned,
-        E: Element<T>,
+        C: IntoIterator<Item: Serialize + DeserializeOwned> + TryFrom<Vec<C::Item>>,
+        E: Element<C::Item>,
     {
-        let elements = Elements::<T, Self>(PhantomData);
-        match MIN < MAX {
-            true => deserializer.deserialize_seq(elements),
-            false => deserializer.deserialize_tuple(MAX as usize, elements),
-        }
+        let elements = Elements::<C::Item, Self>(PhantomData);
+        let values = match MIN < MAX {
+            true => deserializer.deserialize_seq(elements)?,
+            false => deserializer.deserialize_tuple(MAX as usize, elements)?,
+        };
+        let len = values.len();
+        C::try_from(values).map_err(|_| D::Error::custom(Self::violation(len)))
     }
 
     /// Checks the number of elements, and the elements themselves.
@@ -184,11 +209,18 @@ impl<M: FieldNames, const FIELD: usize, const MIN: u32, const MAX: u32, E>
     where
         E: Element<T>,
     {
-        if (MIN as usize..=MAX as usize).contains(&values.len()) {
-            return values.iter().try_for_each(Single::<M, FIELD, E>::check);
-        }
+        Self::check_len(values.len())?;
+        values.iter().try_for_each(Single::<M, FIELD, E>::check)
+    }
+
+    fn check_len(len: usize) -> Result<(), String> {
+        let is_allowed = (MIN as usize..=MAX as usize).contains(&len);
+        if is_allowed { Ok(()) } else { Err(Self::violation(len)) }
+    }
+
+    fn violation(len: usize) -> String {
         let exactly = if MIN == MAX { "exactly" } else { "at most" };
-        Err(violation::<M, FIELD>(values.len(), format_args!("{exactly} {MAX}")))
+        violation::<M, FIELD>(len, format_args!("{exactly} {MAX}"))
     }
 }
 
@@ -209,14 +241,15 @@ where
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Vec<T>, A::Error> {
+        let seed = || Seed::<T, Single<M, FIELD, E>>(PhantomData);
         let mut values = Vec::with_capacity(MIN.min(FIXED_MAX) as usize);
-        while let Some(value) = elements.next_element_seed(Seed::<T, E>(PhantomData))? {
+        while let Some(value) = elements.next_element_seed(seed())? {
             values.push(value);
             if values.len() > MAX as usize {
                 break;
             }
         }
-        Array::<M, FIELD, MIN, MAX, E>::check(&values).map_err(A::Error::custom)?;
+        Array::<M, FIELD, MIN, MAX, E>::check_len(values.len()).map_err(A::Error::custom)?;
         Ok(values)
     }
 }
@@ -229,8 +262,11 @@ impl Bytes {
         serializer.serialize_bytes(value)
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
-        deserializer.deserialize_byte_buf(Self)
+    pub fn deserialize<'de, C: From<Vec<u8>>, D>(deserializer: D) -> Result<C, D::Error>
+    where
+        D: Deserializer<'de>,
+    {
+        deserializer.deserialize_byte_buf(Self).map(C::from)
     }
 }
 
@@ -248,14 +284,18 @@ impl SignedBytes {
         }
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<i8>, D::Error> {
-        match deserializer.is_human_readable() {
-            true => Vec::deserialize(deserializer),
+    pub fn deserialize<'de, C: From<Vec<i8>>, D>(deserializer: D) -> Result<C, D::Error>
+    where
+        D: Deserializer<'de>,
+    {
+        let values = match deserializer.is_human_readable() {
+            true => Vec::deserialize(deserializer)?,
             false => {
-                let bytes = Bytes::deserialize(deserializer)?;
-                Ok(bytes.into_iter().map(u8::cast_signed).collect())
+                let bytes = Bytes::deserialize::<Vec<_>, D>(deserializer)?;
+                bytes.into_iter().map(u8::cast_signed).collect()
             }
-        }
+        };
+        Ok(C::from(values))
     }
 }
 

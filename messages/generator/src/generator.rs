@@ -1,7 +1,9 @@
 //! The interface for build scripts.
 
 use crate::common::common_definitions;
+use crate::environment;
 use crate::error::DefinitionError;
+use crate::form::{Form, RUNTIME};
 use crate::name::{InterfaceKind, TypeName, is_identifier};
 use crate::rust::Writer;
 use std::collections::BTreeSet;
@@ -76,7 +78,8 @@ impl GenerateError {
 pub struct Generator {
     folders: Vec<PathBuf>,
     common: bool,
-    crate_path: String,
+    rosidl: bool,
+    crate_path: Option<String>,
 }
 
 impl Default for Generator {
@@ -88,7 +91,7 @@ impl Default for Generator {
 impl Generator {
     /// A generator without packages.
     pub fn new() -> Self {
-        Self { folders: Vec::new(), common: false, crate_path: "::ringspin_messages".into() }
+        Self { folders: Vec::new(), common: false, rosidl: false, crate_path: None }
     }
 
     /// Adds the package in `folder`, relative to the folder of the build script's package.
@@ -101,9 +104,35 @@ impl Generator {
     /// Sets the path of the crate with the trait `RosMessage` and the common packages. The
     /// default is `::ringspin_messages`; a crate that depends on the facade alone sets
     /// `::ringspin::messages`.
+    ///
+    /// With [`rosidl`](Self::rosidl) it is the crate with the common packages, by default
+    /// `::ros_env`.
     #[must_use]
     pub fn crate_path(mut self, path: &str) -> Self {
-        self.crate_path = path.into();
+        self.crate_path = Some(path.into());
+        self
+    }
+
+    /// Writes the structs that rosidl has for Rust, instead of those of `ringspin_messages`: for
+    /// applications of `rclrs`, which have `my_msgs::msg::Foo`, `my_msgs::msg::rmw::Foo`,
+    /// `my_msgs::srv::{Bar, Bar_Request, Bar_Response}` and the like. The crate depends on
+    /// `rosidl_runtime_rs`.
+    #[must_use]
+    pub fn rosidl(mut self) -> Self {
+        self.rosidl = true;
+        self
+    }
+
+    /// Adds the packages that the environment of the build names, for a crate with the modules of
+    /// all packages: those in the folders of `RINGSPIN_MESSAGES`, and those of a sourced ROS 2 that
+    /// `IDL_PACKAGE_FILTER` allows. Of two packages with one name, the first is used; the common
+    /// packages are not replaced.
+    ///
+    /// Tells Cargo when to run the build script again, and reports a folder of `RINGSPIN_MESSAGES`
+    /// without a package as an error of the build.
+    #[must_use]
+    pub fn environment_packages(mut self) -> Self {
+        self.folders.extend(environment::package_folders(&common_names()));
         self
     }
 
@@ -121,8 +150,7 @@ impl Generator {
     /// [`GenerateError`]; of a definition with its file and line.
     pub fn generate(&self) -> Result<String, GenerateError> {
         let mut definitions = common_definitions().clone();
-        let common: BTreeSet<_> =
-            common_definitions().iter().map(|message| &*message.name.package).collect();
+        let common = common_names();
         let mut packages = BTreeSet::new();
         for folder in &self.folders {
             let package = name_of(folder)?;
@@ -139,7 +167,16 @@ impl Generator {
         definitions.check()?;
         let mut packages: BTreeSet<_> = packages.iter().map(|package| &**package).collect();
         packages.extend(common.iter().filter(|_| self.common));
-        Ok(Writer { definitions: &definitions, packages, root: &self.crate_path }.write())
+        let crate_path = |default| self.crate_path.as_deref().unwrap_or(default);
+        let runtime = format!("{RUNTIME}::ringspin_messages");
+        let (form, root, packages_root) = match self.rosidl {
+            true => (Form::Idiomatic, &*runtime, crate_path("::ros_env")),
+            false => {
+                let root = crate_path("::ringspin_messages");
+                (Form::Ringspin, root, root)
+            }
+        };
+        Ok(Writer { definitions: &definitions, packages, form, root, packages_root }.write())
     }
 
     /// Writes the modules to the output folder of the build script, and tells Cargo to run it
@@ -158,6 +195,11 @@ impl Generator {
         let path = Path::new(&out).join(OUT_FILE);
         fs::write(&path, text).map_err(|error| GenerateError::io(&path, error))
     }
+}
+
+/// The names of the common packages.
+fn common_names() -> BTreeSet<&'static str> {
+    common_definitions().iter().map(|message| &*message.name.package).collect()
 }
 
 /// The definitions of a package, in order of their names.

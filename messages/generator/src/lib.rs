@@ -7,7 +7,9 @@
 
 mod common;
 mod definition;
+mod environment;
 mod error;
+mod form;
 mod generator;
 mod hash;
 mod installed;

@@ -99,3 +99,15 @@ pub(crate) fn is_identifier(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
+
+/// The name of a package, type, field or constant: a keyword or primitive type of Rust gets an
+/// underscore at its end.
+pub(crate) fn rust_name(name: &str) -> String {
+    const RESERVED: &str = " abstract alignof as async await become box break const continue crate \
+        do dyn else enum extern false final fn for if impl in let loop macro match mod move mut \
+        offsetof override priv proc pub pure ref return Self self sizeof static struct super trait \
+        true try type typeof unsafe unsized use virtual where while yield str bool f32 f64 usize \
+        isize u128 i128 u64 i64 u32 i32 u16 i16 u8 i8 gen ";
+    let reserved = RESERVED.contains(&format!(" {name} "));
+    if reserved { format!("{name}_") } else { name.into() }
+}

@@ -53,6 +53,38 @@ fn packages_refer_to_each_other_and_to_the_common_ones() {
 }
 
 #[test]
+fn rosidl_structs_have_an_rmw_form_where_it_differs() {
+    let files = [
+        ("msg/A.msg", "geometry_msgs/Point[40] points\nint8 type 3"),
+        ("msg/B.msg", "string<=8 text \"ab\"\nA[<=2] few\nwstring[] many"),
+        ("srv/C.srv", "A a\n---\nB b"),
+        ("action/D.action", "---\n---\n"),
+    ];
+    let (_folder, root) = package(&files);
+    let text = Generator::new().rosidl().package_folder(root).generate().unwrap();
+    for expected in [
+        "pub points: [::ros_env::geometry_msgs::msg::Point; 40]",
+        "pub use super::A;",
+        "::rosidl_runtime_rs::rmw_message!(A);",
+        "pub text: ::rosidl_runtime_rs::BoundedString<8>",
+        "pub few: ::rosidl_runtime_rs::BoundedSequence<super::super::my_msgs::msg::rmw::A, 2>",
+        "pub many: ::std::vec::Vec<::std::string::String>",
+        "pub many: ::rosidl_runtime_rs::Sequence<::rosidl_runtime_rs::WString>",
+        "::rosidl_runtime_rs::idiomatic_message!(B, rmw::B, text few many);",
+        "pub use super::C_Request;",
+        "pub b: super::super::super::my_msgs::msg::rmw::B",
+        "type Event = super::C_Event;",
+        "pub structure_needs_at_least_one_member: u8",
+        "type CancelGoalService = ::ros_env::action_msgs::srv::rmw::CancelGoal;",
+        "visitor.message::<my_msgs::action::D_SendGoal_Request>();",
+    ] {
+        assert!(text.contains(expected), "no `{expected}` in\n{text}");
+    }
+    assert!(!text.contains("visitor.message::<my_msgs::srv::C_Event>"));
+    assert!(!text.contains(" ::ringspin_messages"));
+}
+
+#[test]
 fn errors_name_the_file_and_the_line() {
     let fails = |files: &[(&str, &str)], place: &str| {
         let error = generate(files).unwrap_err();

@@ -7,8 +7,10 @@ use std::path::Path;
 /// The definitions of the common packages and of the packages of the tests.
 pub(crate) fn definitions() -> Definitions {
     let mut definitions = common_definitions().clone();
+    let parents = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    let folder = parents.map(|it| it.join("messages/test_msgs")).find(|it| it.is_dir()).unwrap();
     for package in ["test_msgs", "my_msgs", "type"] {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("test_msgs").join(package);
+        let root = folder.join(package);
         for kind in [InterfaceKind::Message, InterfaceKind::Service, InterfaceKind::Action] {
             for file in std::fs::read_dir(root.join(kind.folder())).into_iter().flatten() {
                 let path = file.unwrap().path();

@@ -1870,6 +1870,11 @@ unsafe extern "C" {
         allocator: *const rcutils_allocator_t,
     ) -> rcutils_ret_t;
     pub fn rcutils_uint8_array_fini(uint8_array: *mut rcutils_uint8_array_t) -> rcutils_ret_t;
+    pub fn rcutils_logging_set_default_logger_level(level: ::core::ffi::c_int);
+    pub fn rcutils_logging_set_logger_level(
+        name: *const ::core::ffi::c_char,
+        level: ::core::ffi::c_int,
+    ) -> rcutils_ret_t;
     pub fn rcutils_logging_logger_is_enabled_for(
         name: *const ::core::ffi::c_char,
         severity: ::core::ffi::c_int,

@@ -85,7 +85,7 @@ pub use event::Event;
 pub(crate) use exit::at_exit;
 pub use graph::{Endpoint, NodeName};
 pub(crate) use graph_watch::GraphWatch;
-pub use logging::{LogLine, log};
+pub use logging::{LogLine, log, set_log_level};
 pub use native::live_messages;
 pub(crate) use node::WeakNode;
 pub use node::{Node, NodeOptions};

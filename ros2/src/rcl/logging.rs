@@ -1,7 +1,7 @@
 //! Log messages to `/rosout`, the terminal and ROS's log files.
 
 use super::context::Context;
-use super::entity::Entity;
+use super::entity::{Entity, c_name};
 use super::error::check;
 use super::ffi;
 use super::node::Node;
@@ -58,9 +58,34 @@ unsafe fn log_as(logger: *const c_char, line: &LogLine<'_>) {
         line_number: line.line as usize,
     };
     let severity = number(line.severity);
+    let _lock = lock();
     // SAFETY: all strings end with NUL and outlive the call, and the format takes one of them. The
     // caller promises the rest.
     unsafe { ffi::rcutils_log(&location, severity, logger, c"%s".as_ptr(), message.as_ptr()) }
+}
+
+/// Sets the least severity that `logger` logs. Its descendants, `logger.x` and `logger.x.y`, log
+/// the same, unless they or loggers between have a level. `None` stands for the level of the
+/// parent. The logger with the empty name is the ancestor of all; `None` stands for information
+/// there.
+///
+/// It may be called before there is a context; the arguments of the first one then override it.
+///
+/// # Errors
+/// Fails for a name that contains a NUL character, and if rcutils cannot allocate.
+pub fn set_log_level(logger: &str, severity: Option<LogLevel>) -> Result<(), Error> {
+    let name = c_name("logger", logger)?;
+    let unset = ffi::RCUTILS_LOG_SEVERITY::RCUTILS_LOG_SEVERITY_UNSET.0 as c_int;
+    let level = severity.map_or(unset, number);
+    let _lock = lock();
+    if logger.is_empty() {
+        // SAFETY: the lock keeps out other users of the levels.
+        unsafe { ffi::rcutils_logging_set_default_logger_level(level) };
+        return Ok(());
+    }
+    // SAFETY: the name ends with NUL, and the lock keeps out other users of the levels.
+    let code = unsafe { ffi::rcutils_logging_set_logger_level(name.as_ptr(), level) };
+    check(code, "set the level of", &Entity::plain(format!("logger {logger}")))
 }
 
 fn c_text(text: &str) -> CString {
@@ -75,7 +100,8 @@ thread_local! {
     static HOLDS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The lock for logging, which one thread may take several times.
+/// The lock for logging, which one thread may take several times. It guards the table of `/rosout`
+/// and that of the levels, to which rcutils adds a logger when it is first used.
 pub(super) struct Lock {
     users: Option<MutexGuard<'static, usize>>,
 }
@@ -183,6 +209,7 @@ impl Context {
 
     /// Whether a message of `severity` from the logger of `node` would go anywhere.
     pub fn logs(&self, node: &Node, severity: LogLevel) -> bool {
+        let _lock = lock();
         // SAFETY: the name ends with NUL, and the node keeps logging configured.
         unsafe {
             ffi::rcutils_logging_logger_is_enabled_for(node.handle.logger_name(), number(severity))

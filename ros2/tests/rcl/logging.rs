@@ -1,8 +1,8 @@
 //! Log messages reach /rosout.
 
-use crate::{Peer, node};
+use crate::{Peer, context, node};
 use ringspin_executor::LogLevel;
-use ringspin_ros2::rcl::{LogLine, log};
+use ringspin_ros2::rcl::{LogLine, Node, NodeOptions, log, set_log_level};
 use serde_json::json;
 
 #[test]
@@ -36,4 +36,24 @@ fn a_peer_reads_our_log_on_rosout() {
     assert_eq!((&own[0]["level"], &own[0]["line"]), (&json!(30), &json!(42)));
     assert_eq!((&own[0]["file"], &own[0]["function"]), (&json!("camera.rs"), &json!("capture")));
     assert_eq!((&own[1]["msg"], &own[1]["level"]), (&json!("last"), &json!(40)));
+}
+
+#[test]
+fn a_logger_has_the_level_of_its_next_ancestor() {
+    use LogLevel::{Debug, Error, Info, Warn};
+    let node = Node::new(&context(), "/level", "sensor", NodeOptions::default()).unwrap();
+    let least = || [Debug, Info, Warn, Error].into_iter().find(|l| node.context().logs(&node, *l));
+    let set = |logger, level| set_log_level(logger, level).unwrap();
+    assert_eq!(least(), Some(Info));
+    set("level", Some(Debug));
+    assert_eq!(least(), Some(Debug));
+    set("level.sensor", Some(Error));
+    set("level.sensor.driver", Some(Info));
+    assert_eq!(least(), Some(Error));
+    set("level.sensor", None);
+    assert_eq!(least(), Some(Debug));
+    set("level", None);
+    assert_eq!(least(), Some(Info));
+    let text = set_log_level("a\0b", None).unwrap_err().to_string();
+    assert_eq!(text, r#"the logger "a\0b" has a NUL character in it; leave it out"#);
 }

@@ -21,6 +21,6 @@ pub use ringspin::action::GoalStatus;
 pub use server::{ActionServerCancelRequest, ActionServerGoal, ActionServerGoalRequest};
 
 pub(crate) use client::Inner as ClientInner;
-pub(crate) use goals::{Goals, Table as GoalTable, WAITING_MAX};
+pub(crate) use goals::{Goals, KEPT, Known as KnownGoals};
 pub(crate) use progress::AllProgress;
 pub(crate) use server::answer_goal;

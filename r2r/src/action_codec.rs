@@ -1,7 +1,8 @@
 //! Requests, responses and feedback of an action, in the form that a client has them.
 
 use crate::error::Result;
-use crate::message::{Carried, WrappedActionTypeSupport, WrappedServiceTypeSupport};
+use crate::message::{WrappedActionTypeSupport, WrappedServiceTypeSupport};
+use ringspin_adapter::Carried;
 use ringspin_messages::{CdrService, CdrType, RosAction};
 use serde_json::Value;
 use uuid::Uuid;
@@ -55,7 +56,7 @@ pub(crate) fn typed<T: WrappedActionTypeSupport>() -> ActionCodec<T> {
         send_goal: <T::SendGoal as WrappedServiceTypeSupport>::table(),
         get_result: <T::GetResult as WrappedServiceTypeSupport>::table(),
         feedback: Carried::table::<T::FeedbackMessage>(),
-        goal_request: |id, goal| Carried::checked(T::Ros::goal_request(id.into_bytes(), goal)),
+        goal_request: |id, goal| Ok(Carried::checked(T::Ros::goal_request(id.into_bytes(), goal))?),
         is_accepted: |response| Ok(T::Ros::is_accepted(&response.get()?)),
         result_request: |id| Carried::new(T::Ros::result_request(id.into_bytes())),
         read_result: |response| Ok(T::Ros::into_result(response.get()?)),

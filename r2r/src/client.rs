@@ -2,13 +2,14 @@
 
 use crate::error::{Error, Result};
 use crate::link::Link;
-use crate::message::{Carried, WrappedServiceTypeSupport};
+use crate::message::WrappedServiceTypeSupport;
 use crate::node_shared::{IsAvailablePollable, NodeShared};
 use crate::untyped::UntypedService;
 use futures::channel::oneshot;
 use ringspin::CallError;
 use ringspin::Reply;
 use ringspin::service::CallFuture;
+use ringspin_adapter::Carried;
 use std::future::{Future, poll_fn};
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -33,13 +34,14 @@ impl Inner {
     ///
     /// # Errors
     /// [`Error::RCL_RET_CLIENT_INVALID`] once the node is destroyed.
-    pub(crate) fn request<R, F>(
+    pub(crate) fn request<R, E, F>(
         &self,
         request: Carried,
         read: F,
-    ) -> Result<impl Future<Output = Result<R>> + Unpin + use<R, F>>
+    ) -> Result<impl Future<Output = Result<R>> + Unpin + use<R, E, F>>
     where
-        F: FnOnce(&Carried) -> Result<R>,
+        E: Into<Error>,
+        F: FnOnce(&Carried) -> std::result::Result<R, E>,
     {
         if self.node.activity.is_closed() {
             return Err(Error::RCL_RET_CLIENT_INVALID);
@@ -54,7 +56,7 @@ impl Inner {
                 true => Error::RCL_RET_CLIENT_INVALID,
                 false => Error::Other(format!("failed to call {service}: {error}")),
             })?;
-            read(&reply)
+            read(&reply).map_err(Into::into)
         }))
     }
 
@@ -131,7 +133,7 @@ impl ClientUntyped {
     ) -> Result<impl Future<Output = Result<Result<serde_json::Value>>> + Unpin + use<>> {
         let request = (self.service.request.from_json)(msg)?;
         let to_json = self.service.response.to_json;
-        self.inner.request(request, move |response| Ok(to_json(response)))
+        self.inner.request(request, move |response| Ok::<_, Error>(to_json(response)))
     }
 }
 

@@ -168,11 +168,6 @@ impl Error {
     pub(crate) fn other(error: impl std::fmt::Display) -> Self {
         Self::Other(error.to_string())
     }
-
-    /// The error for a message that is not of type `wanted`.
-    pub(crate) fn wrong_type(wanted: &str) -> Self {
-        Self::Other(format!("a message is not of type {wanted}: use one type for each topic"))
-    }
 }
 
 impl From<CdrError> for Error {

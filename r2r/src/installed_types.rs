@@ -2,8 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::lock;
-use crate::message::Carried;
 use crate::std_msgs::msg::Empty;
+use ringspin_adapter::Carried;
 use ringspin_messages::{CdrType, RosType};
 use std::collections::BTreeMap;
 use std::sync::Mutex;

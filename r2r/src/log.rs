@@ -1,14 +1,8 @@
 //! Log messages, in the form of ROS 2's console.
 
-#[cfg(ros_is_sourced)]
-pub(crate) mod over_ros2;
-
-use crate::lock;
-use nix::time::{ClockId, clock_gettime};
 use ringspin::arguments::LogLevel;
+use ringspin_adapter::log::Line;
 use std::fmt;
-use std::sync::Mutex;
-use std::time::Duration;
 
 /// The severity of a log message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,16 +22,6 @@ pub enum LogSeverity {
 }
 
 impl LogSeverity {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Debug => "DEBUG",
-            Self::Unset | Self::Info => "INFO",
-            Self::Warn => "WARN",
-            Self::Error => "ERROR",
-            Self::Fatal => "FATAL",
-        }
-    }
-
     const fn level(self) -> LogLevel {
         match self {
             Self::Debug => LogLevel::Debug,
@@ -49,28 +33,12 @@ impl LogSeverity {
     }
 }
 
-/// The least severity that is shown; information, unless the command line says otherwise.
-static LEVEL: Mutex<LogLevel> = Mutex::new(LogLevel::Info);
-
-pub(crate) fn set_level(level: LogLevel) {
-    *lock(&LEVEL) = level;
-}
-
 /// Logs a message; the macros call it. Over ROS 2 by rcl: on the standard error, in its log files,
 /// and on `/rosout` if the logger is a node's. Else on the standard error, in the same form.
 #[doc(hidden)]
-#[cfg_attr(not(ros_is_sourced), allow(unused_variables))]
 pub fn log(msg: &str, logger_name: &str, file: &str, line: u32, severity: LogSeverity) {
-    #[cfg(ros_is_sourced)]
-    if over_ros2::log(msg, logger_name, (file, line), severity) {
-        return;
-    }
-    if severity.level() < *lock(&LEVEL) {
-        return;
-    }
-    let now = clock_gettime(ClockId::CLOCK_REALTIME).map(Duration::from).unwrap_or_default();
-    let (severity, seconds, nanos) = (severity.name(), now.as_secs(), now.subsec_nanos());
-    eprintln!("[{severity}] [{seconds}.{nanos:09}] [{logger_name}]: {msg}");
+    let level = severity.level();
+    ringspin_adapter::log::log(&Line { level, logger: logger_name, text: msg, file, line });
 }
 
 /// Logs an error that no caller gets.

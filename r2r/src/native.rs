@@ -2,8 +2,9 @@
 
 use crate::error::Result;
 use crate::lock;
-use crate::message::{Carried, WrappedTypesupport};
+use crate::message::WrappedTypesupport;
 use crate::untyped::Untyped;
+use ringspin_adapter::Carried;
 use std::ops::{Deref, DerefMut};
 use std::sync::Mutex;
 

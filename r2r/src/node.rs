@@ -13,7 +13,6 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::link::Link;
 use crate::lock;
-use crate::log::{LogSeverity, log};
 use crate::node_shared::{IsAvailablePollable, NodeShared, invalid_name};
 use crate::parameter::{Parameter, ParameterValue, WrongParameterType};
 use crate::time_source::TimeSource;
@@ -22,7 +21,6 @@ use futures::TryFutureExt;
 use futures::channel::oneshot;
 use indexmap::IndexMap;
 use ringspin::ErrorKind;
-use ringspin::Graph;
 use ringspin::time::Clock as _;
 use std::fmt;
 use std::future::Future;
@@ -58,10 +56,15 @@ impl Node {
     /// arguments of the command line give two nodes one name.
     pub fn create(ctx: Context, name: &str, namespace: &str) -> Result<Self> {
         let namespace = if namespace.is_empty() { "/" } else { namespace };
-        let node = create(&ctx.0.graph, namespace, name).map_err(|error| match error.kind() {
-            ErrorKind::InvalidName => invalid_name(&error, Error::RCL_RET_NODE_INVALID_NAME),
-            _ => Error::other(error),
-        })?;
+        let node =
+            ctx.0.create_node("r2r", (namespace, name), || ()).map_err(|error| {
+                match error.kind() {
+                    ErrorKind::InvalidName => {
+                        invalid_name(&error, Error::RCL_RET_NODE_INVALID_NAME)
+                    }
+                    _ => Error::other(error),
+                }
+            })?;
         let given = node.take_parameter_overrides().into_iter();
         let params = given.map(|(name, value)| (name, Parameter::new(value.into()))).collect();
         let ros_clock = Arc::new(Mutex::new(Clock::create(ClockType::RosTime)?));
@@ -201,21 +204,6 @@ impl Node {
     pub fn get_ros_clock(&self) -> Arc<Mutex<Clock>> {
         self.ros_clock.clone()
     }
-}
-
-/// Creates a node, with a number after its name if there is one of that name.
-fn create(graph: &Graph, namespace: &str, name: &str) -> ringspin::Result<ringspin::Node<()>> {
-    let mut created = graph.create_node_in(namespace, name, ());
-    let mut number = 1;
-    while created.as_ref().is_err_and(|error| error.kind() == ErrorKind::AlreadyExists) {
-        number += 1;
-        created = graph.create_node_in(namespace, &format!("{name}_{number}"), ());
-    }
-    if let (Ok(node), 2..) = (&created, number) {
-        let text = format!("there is another node {name}: this one is {}", node.full_name());
-        log(&text, "r2r", file!(), line!(), LogSeverity::Warn);
-    }
-    created
 }
 
 impl Drop for Node {

@@ -1,11 +1,12 @@
 //! The part of a node that its ends share.
 
-use crate::context::{Shared, Type};
+use crate::context::Shared;
 use crate::error::{Error, Result};
 use crate::link::Activity;
 use crate::lock;
 use crate::log::report;
 use futures::channel::oneshot;
+use ringspin_adapter::Type;
 use std::sync::{Arc, Mutex};
 
 /// The part of a node that its ends share.
@@ -61,7 +62,7 @@ impl NodeShared {
             }
         };
         let name = resolved.map_err(|reason| invalid_name(&reason, invalid))?;
-        self.context.set_type(&name, ros_type)?;
+        self.context.set_type(&name, ros_type).map_err(Error::other)?;
         Ok(name)
     }
 }

@@ -1,12 +1,13 @@
 //! Publishers: typed, untyped, of bytes.
 
 use crate::error::{Error, Result};
-use crate::message::{Carried, WrappedTypesupport};
+use crate::message::WrappedTypesupport;
 use crate::native::NativeMsg;
 use crate::node_shared::NodeShared;
 use crate::untyped::Untyped;
 use futures::TryFutureExt;
 use futures::channel::oneshot;
+use ringspin_adapter::Carried;
 use ringspin_ringbuf::Flag;
 use std::fmt;
 use std::future::Future;

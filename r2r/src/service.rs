@@ -2,8 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::lock;
-use crate::message::{Carried, WrappedServiceTypeSupport};
+use crate::message::WrappedServiceTypeSupport;
 use ringspin::Responder;
+use ringspin_adapter::Carried;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 

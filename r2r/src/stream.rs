@@ -1,11 +1,12 @@
 //! Streams of messages.
 
+use crate::error::Error;
 use crate::link::Link;
 use crate::log::report;
-use crate::message::Carried;
 use futures::Stream;
 use ringspin::Message;
 use ringspin::task::MessageStream;
+use ringspin_adapter::Carried;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -50,7 +51,7 @@ impl<T, F: FnMut(Message<Carried>) -> Option<T> + Unpin> Stream for Incoming<F> 
 }
 
 /// The result of a conversion of a message on `topic`; an error is logged.
-pub(crate) fn or_report<T>(result: crate::Result<T>, topic: &str) -> Option<T> {
-    let report = |error: &crate::Error| report(&format!("{topic}: dropped a message: {error}"));
-    result.inspect_err(report).ok()
+pub(crate) fn or_report<T, E: Into<Error>>(result: Result<T, E>, topic: &str) -> Option<T> {
+    let report = |error: &Error| report(&format!("{topic}: dropped a message: {error}"));
+    result.map_err(Into::into).inspect_err(report).ok()
 }

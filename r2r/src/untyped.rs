@@ -2,7 +2,8 @@
 
 use crate::action_codec::{ActionCodec, UntypedTypes};
 use crate::error::{Error, Result};
-use crate::message::{Carried, WrappedServiceTypeSupport, WrappedTypesupport};
+use crate::message::{WrappedServiceTypeSupport, WrappedTypesupport};
+use ringspin_adapter::Carried;
 use ringspin_messages::{
     CdrService, CdrType, GeneratedMessage, GeneratedService, RosAction, TypeVisitor,
 };
@@ -96,7 +97,7 @@ impl UntypedAction {
             get_result: <A::GetResult as WrappedServiceTypeSupport>::table(),
             feedback: Carried::table::<A::FeedbackMessage>(),
             goal_request: |id, goal| {
-                Carried::checked(A::goal_request(id.into_bytes(), described(goal)?))
+                Ok(Carried::checked(A::goal_request(id.into_bytes(), described(goal)?))?)
             },
             is_accepted: |response| Ok(A::is_accepted(&response.get()?)),
             result_request: |id| Carried::new(A::result_request(id.into_bytes())),
@@ -151,7 +152,7 @@ fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a &'static str>) -> Err
 }
 
 fn from_json<M: WrappedTypesupport>(value: Value) -> Result<Carried> {
-    Carried::checked(described::<M>(value)?)
+    Ok(Carried::checked(described::<M>(value)?)?)
 }
 
 /// The message that `value` describes; missing fields have their defaults.

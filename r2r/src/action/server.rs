@@ -1,13 +1,15 @@
 //! Action servers: requests, and handles of goals.
 
 use super::GoalStatus;
-use super::goals::{CancelDecisions, Goals};
+use super::goals::Goals;
 use crate::builtin_interfaces::msg::Time as Stamp;
 use crate::error::{Error, Result};
-use crate::message::{Carried, WrappedActionTypeSupport};
+use crate::message::WrappedActionTypeSupport;
 use futures::Stream;
 use ringspin::action::GoalEvent;
 use ringspin::{Responder, Time};
+use ringspin_adapter::Carried;
+use ringspin_adapter::action::CancelDecisions;
 use ringspin_messages::{RosAction, cdr};
 use std::sync::{Arc, Weak};
 use uuid::Uuid;
@@ -96,6 +98,7 @@ impl<T: WrappedActionTypeSupport> ActionServerGoalRequest<T> {
 pub struct ActionServerCancelRequest {
     /// The id of the goal.
     pub uuid: Uuid,
+    goals: Weak<Goals>,
     decisions: Arc<CancelDecisions>,
 }
 
@@ -103,13 +106,15 @@ pub struct ActionServerCancelRequest {
 type CancelRequest = ActionServerCancelRequest;
 
 impl ActionServerCancelRequest {
-    pub(super) fn new(uuid: Uuid, decisions: Arc<CancelDecisions>) -> Self {
-        Self { uuid, decisions }
+    pub(super) fn new(uuid: Uuid, goals: Weak<Goals>, decisions: Arc<CancelDecisions>) -> Self {
+        Self { uuid, goals, decisions }
     }
 
     /// Accepts the request: the goal is canceling from now on, and should end soon.
     pub fn accept(self) {
-        self.decisions.accept(self.uuid);
+        if let Some(goals) = self.goals.upgrade() {
+            self.decisions.accept(goals.start_canceling(self.uuid));
+        }
     }
 
     /// Rejects the request.

@@ -2,22 +2,25 @@
 
 use super::Node;
 use crate::action::{
-    ActionClient, ActionClientUntyped, ActionServerGoalRequest, AllProgress, ClientInner,
-    GoalTable, Goals, WAITING_MAX, answer_goal,
+    ActionClient, ActionClientUntyped, ActionServerGoalRequest, AllProgress, ClientInner, Goals,
+    KEPT, KnownGoals, answer_goal,
 };
 use crate::action_codec::{self, ActionCodec, ClientTypes};
 use crate::action_msgs::msg::GoalStatusArray;
 use crate::action_msgs::srv::CancelGoal;
 use crate::error::{Error, Result};
-use crate::message::{Carried, WrappedActionTypeSupport, WrappedServiceTypeSupport};
+use crate::log::report;
+use crate::message::{WrappedActionTypeSupport, WrappedServiceTypeSupport};
 use crate::node_shared::invalid_name;
 use crate::qos::QosProfile;
 use crate::stream::or_report;
 use crate::untyped::UntypedAction;
 use futures::Stream;
 use futures::channel::mpsc;
+use ringspin_adapter::Carried;
+use ringspin_adapter::action::ActionNames;
 use ringspin_messages::RosAction;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use uuid::Uuid;
 
 /// Feedback that may wait for the executor.
@@ -54,24 +57,24 @@ impl Node {
         action: &str,
         codec: ActionCodec<T>,
     ) -> Result<ActionClient<T>> {
-        let part = self.action_parts(action)?;
+        let names = self.action_names(action)?;
         let cancel_type = <CancelGoal::Service as WrappedServiceTypeSupport>::table();
-        let send_goal = self.client(&part("send_goal"), codec.send_goal)?;
-        let cancel_goal = self.client(&part("cancel_goal"), cancel_type)?;
-        let get_result = self.client(&part("get_result"), codec.get_result)?;
+        let send_goal = self.client(&names.send_goal, codec.send_goal)?;
+        let cancel_goal = self.client(&names.cancel_goal, cancel_type)?;
+        let get_result = self.client(&names.get_result, codec.get_result)?;
         let progress = Arc::new(AllProgress::new());
         let (of_status, of_feedback) = (progress.clone(), progress.clone());
-        self.listen(&part("status"), STATUS, move |message: GoalStatusArray| {
+        self.listen(&names.status, STATUS, move |message: GoalStatusArray| {
             of_status.set_status(message.into());
         })?;
-        let (topic, read) = (part("feedback"), codec.read_feedback);
-        self.hear(&topic.clone(), codec.feedback, FEEDBACK, move |message| {
+        let (topic, read) = (names.feedback.clone(), codec.read_feedback);
+        self.hear(&names.feedback, codec.feedback, FEEDBACK, move |message| {
             if let Some((id, feedback)) = or_report(read(message), &topic) {
                 of_feedback.add_feedback(id, feedback);
             }
         })?;
         let node = self.shared.clone();
-        let topics = ["status", "feedback"].map(part);
+        let topics = [names.status, names.feedback];
         let inner =
             ClientInner { codec, node, send_goal, cancel_goal, get_result, topics, progress };
         Ok(ActionClient::new(inner))
@@ -89,25 +92,22 @@ impl Node {
     where
         T: WrappedActionTypeSupport,
     {
-        let part = self.action_parts(action_name)?;
+        let names = self.action_names(action_name)?;
         let feedback_type = Carried::table::<T::FeedbackMessage>();
-        let goals = Arc::new(Goals {
-            node: self.shared.clone(),
-            clock: self.get_ros_clock(),
-            feedback: self.publisher(&part("feedback"), feedback_type, &FEEDBACK)?,
-            status: self.publisher(
-                &part("status"),
-                Carried::table::<GoalStatusArray>(),
-                &STATUS,
-            )?,
-            without_result: |status| {
-                Carried::new(T::Ros::result_response(status.to_rcl(), T::Result::default()))
-            },
-            table: Mutex::new(GoalTable::new(WAITING_MAX)),
-        });
+        let status_type = Carried::table::<GoalStatusArray>();
+        let feedback = self.publisher(&names.feedback, feedback_type, &FEEDBACK)?;
+        let status = self.publisher(&names.status, status_type, &STATUS)?;
+        let publish_status = move |array| {
+            if let Err(error) = status.publish(array) {
+                report(&error);
+            }
+        };
+        let known = KnownGoals::new::<T::Ros>(self.shared.node.clock(), KEPT, publish_status);
+        let (node, clock) = (self.shared.clone(), self.get_ros_clock());
+        let goals = Arc::new(Goals { node, clock, feedback, known });
         let (sender, requests) = mpsc::unbounded();
         let (of_goals, of_cancel) = (goals.clone(), goals.clone());
-        self.respond::<T::SendGoal>(&part("send_goal"), move |request, responder| {
+        self.respond::<T::SendGoal>(&names.send_goal, move |request, responder| {
             let (id, goal) = T::Ros::into_goal(request);
             let goal = (Uuid::from_bytes(id), goal);
             if let Some(request) = answer_goal::<T>(&of_goals, goal, responder) {
@@ -115,20 +115,19 @@ impl Node {
                 let _ = sender.unbounded_send(request);
             }
         })?;
-        self.respond::<CancelGoal::Service>(&part("cancel_goal"), move |request, responder| {
+        self.respond::<CancelGoal::Service>(&names.cancel_goal, move |request, responder| {
             of_cancel.request_cancel(request, responder);
         })?;
-        self.respond::<T::GetResult>(&part("get_result"), move |request, responder| {
+        self.respond::<T::GetResult>(&names.get_result, move |request, responder| {
             goals.send_result(Uuid::from_bytes(T::Ros::requested_result(&request)), responder);
         })?;
         Ok(requests)
     }
 
-    /// The names of the services and topics of an action.
-    fn action_parts(&self, action: &str) -> Result<impl Fn(&str) -> String + use<>> {
+    fn action_names(&self, action: &str) -> Result<ActionNames> {
         let name = self.shared.node.resolve_topic_name(action);
         let name =
             name.map_err(|error| invalid_name(&error, Error::RCL_RET_ACTION_NAME_INVALID))?;
-        Ok(move |part: &str| format!("{name}/_action/{part}"))
+        Ok(ActionNames::of(&name))
     }
 }

@@ -2,10 +2,9 @@
 
 use super::Node;
 use crate::client::{self, Client, ClientUntyped};
-use crate::context::Type;
 use crate::error::{Error, Result};
 use crate::link::Link;
-use crate::message::{Carried, WrappedServiceTypeSupport, WrappedTypesupport};
+use crate::message::{WrappedServiceTypeSupport, WrappedTypesupport};
 use crate::native::NativeMsg;
 use crate::publisher::{self, Publisher, PublisherUntyped};
 use crate::qos::QosProfile;
@@ -15,6 +14,7 @@ use crate::untyped::{Untyped, UntypedService, raw_table};
 use futures::Stream;
 use futures::channel::mpsc;
 use ringspin::{Message, QoS, Responder, Subscription};
+use ringspin_adapter::{Carried, Type};
 use ringspin_messages::{CdrService, CdrType};
 use std::sync::Arc;
 

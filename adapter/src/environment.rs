@@ -1,0 +1,49 @@
+//! The mode that the environment asks for, and the world of simulated threads.
+
+use ringspin::{Error, ErrorKind, Mode, Result};
+
+/// The mode that the environment asks for. In a world it is deterministic, unless the program is
+/// one of several processes: their coordinator orders them, and they talk over ROS.
+///
+/// # Errors
+/// For variables that are not valid, and for a deterministic mode in which the threads of the
+/// application run in real time. The text names `library`, which is to be built otherwise.
+pub fn mode(library: &str) -> Result<Mode> {
+    let is_process = is_process();
+    if world().is_some() && !is_process && std::env::var_os("RINGSPIN_MODE").is_none() {
+        return Ok(Mode::Deterministic(Box::default()));
+    }
+    let mode = Mode::from_env_with(ringspin_simulation::load_simulation)?;
+    let refused = match (&mode, world()) {
+        (Mode::Deterministic(_), None) => format!(
+            "RINGSPIN_MODE=deterministic needs the threads of the application under simulated \
+             time: build {library} with its feature `simulated-threads` for Linux with glibc, and \
+             leave out RINGSPIN_THREADS=real"
+        ),
+        (Mode::Deterministic(_), Some(_)) if is_process => {
+            "`ringspin run` orders all processes: leave out RINGSPIN_MODE".into()
+        }
+        (Mode::SingleCore | Mode::MultiCore(_), Some(_)) if !is_process => {
+            "threads are simulated here: RINGSPIN_MODE can only be `deterministic`, or left out"
+                .into()
+        }
+        _ => return Ok(mode),
+    };
+    Err(Error::new(ErrorKind::Unsupported, refused))
+}
+
+/// Whether the program is a process of `ringspin run`.
+pub fn is_process() -> bool {
+    #[cfg(feature = "simulated-threads")]
+    return ringspin_simulated_threads::coordination::is_joined();
+    #[cfg(not(feature = "simulated-threads"))]
+    false
+}
+
+/// The world of the calling thread.
+pub fn world() -> Option<usize> {
+    #[cfg(feature = "simulated-threads")]
+    return ringspin_simulated_threads::world_id();
+    #[cfg(not(feature = "simulated-threads"))]
+    None
+}

@@ -156,6 +156,10 @@ fn error_enums_are_non_exhaustive() {
     let mut problems = Vec::new();
     let mut count = 0;
     for (path, text) in sources() {
+        // Those of rclrs are exhaustive, and applications match them so.
+        if path.starts_with("rclrs/src") {
+            continue;
+        }
         let lines: Vec<_> = text.lines().map(str::trim_start).collect();
         for (n, line) in lines.iter().enumerate() {
             let enumeration = line.strip_prefix("pub enum ");

@@ -8,13 +8,19 @@ use std::path::{Path, PathBuf};
 use toml_edit::DocumentMut;
 
 /// The replaced packages: name, major and minor version, folder in the clone.
-const DROP_INS: [(&str, u64, u64, &str); 6] = [
+const DROP_INS: [(&str, u64, u64, &str); 12] = [
     ("r2r", 0, 9, "r2r"),
     ("r2r", 0, 8, "r2r/.0.8"),
     ("r2r", 0, 7, "r2r/.0.7"),
     ("rclrs", 0, 8, "rclrs"),
+    ("rclrs", 0, 7, "rclrs/.0.7"),
+    ("rclrs", 0, 6, "rclrs/.0.6"),
+    ("rclrs", 0, 5, "rclrs/.0.5"),
     ("ros-env", 0, 3, "rclrs/ros-env"),
     ("rosidl_runtime_rs", 0, 7, "rclrs/rosidl_runtime_rs"),
+    ("rosidl_runtime_rs", 0, 6, "rclrs/.0.7/rosidl_runtime_rs"),
+    ("rosidl_runtime_rs", 0, 5, "rclrs/.0.6/rosidl_runtime_rs"),
+    ("rosidl_runtime_rs", 0, 4, "rclrs/.0.5/rosidl_runtime_rs"),
 ];
 
 /// Whether packages of this name are replaced.

@@ -8,9 +8,15 @@ use ringspin_adapter::{TypedGraph, Use, lock};
 use ringspin_ringbuf::Flag;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
+#[cfg(ros_is_sourced)]
+use std::time::Duration;
 
 /// The name by which messages speak of this library.
 pub(crate) const LIBRARY: &str = "rclrs";
+
+/// The time for callbacks to return when the process exits.
+#[cfg(ros_is_sourced)]
+const EXIT_GRACE: Duration = Duration::from_secs(1);
 
 /// The graph of an executor.
 ///
@@ -102,6 +108,12 @@ impl App {
     /// If the graph cannot run in its mode.
     fn freeze(&self, executor: &mut Executor) -> Result<(), RclrsError> {
         executor.freeze().map_err(|error| RclrsError::of(RclReturnCode::Error, error))?;
+        #[cfg(ros_is_sourced)]
+        if let Some(ros2) = self.ros2.as_ref().filter(|_| !self.is_started.is_raised()) {
+            // Callbacks on other threads end before ROS 2 in the process is freed.
+            let stop = self.stop.clone();
+            ros2.at_exit(move || drop(stop.stop_and_wait(EXIT_GRACE)));
+        }
         self.is_started.raise();
         Ok(())
     }

@@ -226,11 +226,14 @@ fn create_and_destroy(executor: &Executor, cycles: u64) {
         node.create_service("echo", QoS::services(), |_, n: &u64, _| *n).unwrap();
         let client = home.create_client::<u64, u64>("echo", QoS::services()).unwrap();
         client.call(1, |sum, reply, _| *sum += reply.map_or(0, |reply| *reply)).unwrap();
+        let group = home.create_callback_group("group", 0u64).unwrap();
+        group.create_subscription("numbers", QoS::default(), sum).unwrap();
         let own = node.create_publisher::<u64>("numbers", QoS::default()).unwrap();
         own.publish(1).unwrap();
         out.publish(2).unwrap();
         subscription.destroy();
         timer.destroy();
+        group.destroy();
         node.destroy();
         cycle();
     })

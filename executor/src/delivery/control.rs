@@ -16,7 +16,7 @@ use crate::delivery::liveliness::LivelinessRegistry;
 use crate::delivery::ready::Notifier;
 use ringspin_ringbuf::{Counter, Flag};
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 /// The reaction of the executor to a failure of a callback. A panic outside of the callbacks (of a
 /// recorder, or of the log's subscriber) stops the executor under either policy.
@@ -104,8 +104,8 @@ pub(crate) struct Failures {
 #[derive(Debug)]
 pub(crate) struct NodeControl {
     pub(crate) policy: FailurePolicy,
-    /// The notifiers that tell its loops to retire.
-    pub(crate) loops: Vec<Arc<Notifier>>,
+    /// The notifiers that tell its loops to retire; their workers have them as long as the loops.
+    pub(crate) loops: Vec<Weak<Notifier>>,
     /// The topics on which it publishes, once for each publisher.
     pub(crate) published: Vec<Arc<LivelinessRegistry>>,
     /// Whether the node is out of service.
@@ -164,7 +164,7 @@ impl Failures {
             });
             self.any_isolated.raise();
             let (loops, published) = notifiers.unwrap_or_default();
-            loops.iter().for_each(|notifier| notifier.notify());
+            loops.iter().filter_map(Weak::upgrade).for_each(|notifier| notifier.notify());
             published.iter().for_each(|registry| registry.notify());
         }
     }

@@ -175,7 +175,11 @@ impl Running {
     /// Adds the notice to a loop that its node is out of service.
     pub(crate) fn add_retirement(&mut self, id: LoopId, node_index: usize) {
         let notifier = Arc::<Notifier>::default();
-        self.failures.change(node_index, |control| control.loops.push(notifier.clone()));
+        self.failures.change(node_index, |control| {
+            // Callback groups may come and go while their node stays.
+            control.loops.retain(|other| other.strong_count() > 0);
+            control.loops.push(Arc::downgrade(&notifier));
+        });
         let loop_index = self.places[id].loop_index;
         let control = Control::Retirement { loop_index, notifier: notifier.clone() };
         self.places[id].retirement = self.add_control(id, control, notifier, true);

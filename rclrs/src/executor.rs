@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::context::Context;
 use crate::error::{RclReturnCode, RclrsError};
 use futures::channel::oneshot;
-use ringspin::ErrorKind;
+use ringspin::{ErrorKind, Mode};
 use std::fmt;
 use std::future::Future;
 use std::panic::resume_unwind;
@@ -159,6 +159,9 @@ impl App {
             let is_resolved = executor.spin_until_finished(&task, time).map_err(failed)?;
             task.cancel();
             is_resolved
+        } else if only_next_available_work && matches!(executor.mode(), Mode::MultiCore(_)) {
+            executor.spin_for(timeout.unwrap_or(AVAILABLE_MAX)).map_err(failed)?;
+            false
         } else if only_next_available_work {
             executor.spin_once(timeout.unwrap_or(Duration::MAX)).map_err(failed)?
                 && executor.spin_all(AVAILABLE_MAX).map(|_| true).map_err(failed)?
@@ -203,7 +206,8 @@ impl fmt::Debug for ExecutorCommands {
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct SpinOptions {
-    /// Runs the callbacks that are ready, and waits for one if none is. Not in multi-core mode.
+    /// Runs the callbacks that are ready, and waits for one if none is. In multi-core mode, spins
+    /// for the timeout, or without one for a millisecond: its threads take no single steps.
     pub only_next_available_work: bool,
     /// Ends when the promise resolves or is cancelled.
     pub until_promise_resolved: Option<Promise<()>>,

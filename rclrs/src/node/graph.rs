@@ -114,7 +114,7 @@ impl NodeState {
         self.get_service_names_and_types_by_node(&self.name(), &self.namespace())
     }
 
-    /// The nodes, but those with a name that begins with an underscore.
+    /// The nodes by namespace and name, but those with a name that begins with an underscore.
     ///
     /// # Errors
     /// Over ROS 2, after a shutdown.
@@ -129,8 +129,8 @@ impl NodeState {
             return Ok(names.map(info).collect());
         }
         let loops = self.event_loop.app.graph.info().loops;
-        let names: BTreeSet<_> = loops.values().map(|it| it.node.to_string()).collect();
-        let names = names.iter().map(|name| split(name)).filter(|(_, name)| !name.starts_with('_'));
+        let names: BTreeSet<_> = loops.values().map(|it| split(&it.node)).collect();
+        let names = names.into_iter().filter(|(_, name)| !name.starts_with('_'));
         let info = |(namespace, name): (&str, &str)| NodeNameInfo {
             name: name.into(),
             namespace: namespace.into(),

@@ -102,10 +102,9 @@ fn git_address(source: &str) -> &str {
     address.split(['?', '#']).next().unwrap_or(address)
 }
 
+/// Whether a source is crates.io, which has this name in every lock file.
 fn is_crates_io(source: &str) -> bool {
-    let known =
-        ["registry+https://github.com/rust-lang/crates.io-index", "https://index.crates.io"];
-    known.iter().any(|known| source.contains(known))
+    source == "registry+https://github.com/rust-lang/crates.io-index"
 }
 
 /// The patches that lead the dependencies to their replacements, one for each.

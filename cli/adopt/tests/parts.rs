@@ -18,7 +18,7 @@ fn patch(folder: &str) -> Patch {
     }
 }
 
-/// The manifest in `/work/app` with a patch.
+/// The manifest of an application with a patch.
 fn patched(text: &str) -> String {
     with_patches(text, Path::new("/none/app"), &[patch("/none/ringspin/r2r")]).unwrap()
 }

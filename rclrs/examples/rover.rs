@@ -1,6 +1,6 @@
-//! A rover, written against rclrs as its users do: a driver on a thread that blocks, a worker whose
-//! payload is the state of the controller, a service, an asynchronous client, parameters. Run it as
-//! it is, and twice with `RINGSPIN_MODE=deterministic RINGSPIN_DURATION=10`.
+//! A rover, written against rclrs as its users do: a driver on a thread that blocks, a worker with
+//! the state of the controller as its payload, a service, an asynchronous client, parameters. Run
+//! it as it is, and twice with `RINGSPIN_MODE=deterministic RINGSPIN_DURATION=10`.
 
 use rclrs::*;
 use ros_env::geometry_msgs::msg::{Twist, Vector3};

@@ -91,7 +91,7 @@ impl App {
         }
     }
 
-    /// The executor, whose graph is frozen.
+    /// The executor, with a frozen graph.
     ///
     /// # Errors
     /// If the graph cannot run in its mode.

@@ -38,7 +38,7 @@ pub fn is_of_rclrs(name: &str) -> bool {
 pub struct DropIn {
     /// Name of both packages.
     pub name: &'static str,
-    /// The version whose API it has.
+    /// The version of the API that it offers.
     pub version: Version,
     /// Its folder.
     pub folder: PathBuf,

@@ -1,7 +1,7 @@
 //! The dependencies on r2r and rclrs, with the packages of ringspin that take their places.
 //!
 //! A dependency moves if a patch reaches it: it comes from crates.io or from a git repository, and
-//! its requirement takes the version whose API the replacement has. All other ones are refused
+//! its requirement takes the version that the replacement offers. All other ones are refused
 //! together.
 
 use crate::Error;

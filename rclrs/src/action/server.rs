@@ -2,7 +2,7 @@
 //!
 //! The services and the goals of a server share its [`ServerGoals`]. Services refer to it without
 //! keeping it: the server ends with its last handle, once its goals have ended. Nothing here keeps
-//! the node, in whose event loop the futures of the goals run.
+//! the node; the futures of the goals run in its event loop.
 
 use super::GoalUuid;
 use super::action_names;

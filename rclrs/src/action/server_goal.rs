@@ -250,7 +250,7 @@ impl TerminatedGoal {
 
 /// Publishes feedback of a goal; from any thread. Clones are the same publisher.
 ///
-/// A goal whose handle is dropped is aborted once its publishers are dropped as well.
+/// After the drop of its handle a goal is aborted once its publishers are dropped as well.
 pub struct FeedbackPublisher<A: Action> {
     live: Arc<LiveGoal<A>>,
 }

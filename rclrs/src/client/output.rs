@@ -46,7 +46,7 @@ pub enum AnyClientOutputSender<Response> {
 impl<Response> AnyClientOutputSender<Response> {
     /// Sends the output; `info` is called where it is part of it.
     pub(super) fn send(self, response: Response, info: impl FnOnce() -> ServiceInfo) {
-        // An output whose promise was dropped is not wanted.
+        // After the drop of the promise its output is not wanted.
         match self {
             Self::ResponseOnly(sender) => drop(sender.send(response)),
             Self::WithId(sender) => drop(sender.send((response, info().request_id))),

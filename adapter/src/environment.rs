@@ -32,18 +32,39 @@ pub fn mode(library: &str) -> Result<Mode> {
     Err(Error::new(ErrorKind::Unsupported, refused))
 }
 
+/// The platforms of simulated threads; elsewhere the feature has no effect.
+#[cfg(all(
+    feature = "simulated-threads",
+    target_os = "linux",
+    target_env = "gnu",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+mod threads {
+    pub(super) use ringspin_simulated_threads::{coordination::is_joined, world_id};
+}
+
+#[cfg(not(all(
+    feature = "simulated-threads",
+    target_os = "linux",
+    target_env = "gnu",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+)))]
+mod threads {
+    pub(super) fn is_joined() -> bool {
+        false
+    }
+
+    pub(super) fn world_id() -> Option<usize> {
+        None
+    }
+}
+
 /// Whether the program is a process of `ringspin run`.
 pub fn is_process() -> bool {
-    #[cfg(feature = "simulated-threads")]
-    return ringspin_simulated_threads::coordination::is_joined();
-    #[cfg(not(feature = "simulated-threads"))]
-    false
+    threads::is_joined()
 }
 
 /// The world of the calling thread.
 pub fn world() -> Option<usize> {
-    #[cfg(feature = "simulated-threads")]
-    return ringspin_simulated_threads::world_id();
-    #[cfg(not(feature = "simulated-threads"))]
-    None
+    threads::world_id()
 }

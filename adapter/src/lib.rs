@@ -2,13 +2,14 @@
 //!
 //! Both have the API of another library over the graph of ringspin. This crate has the parts that
 //! do not depend on that API: [`Carried`] messages, the [`TypedGraph`] of an application and its
-//! connection with ROS 2, the goals of [action] servers, the [mode](environment::mode) and the
-//! [log].
+//! connection with ROS 2, the goals of [action] servers, the [mode](environment::mode), the
+//! [clocks](clock) and the [log].
 
 #![forbid(unsafe_code)]
 
 pub mod action;
 mod carried;
+pub mod clock;
 pub mod environment;
 pub mod log;
 mod typed_graph;

@@ -6,13 +6,12 @@ mod over_ros2;
 #[cfg(ros_is_sourced)]
 pub use over_ros2::start;
 
+use crate::clock::system_now;
 use crate::lock;
 use levels::Levels;
-use nix::time::{ClockId, clock_gettime};
 use ringspin::arguments::LogLevel;
 use ringspin::{Arguments, Result};
 use std::sync::Mutex;
-use std::time::Duration;
 
 /// A log message and its place in the source.
 #[derive(Clone, Copy, Debug)]
@@ -90,7 +89,7 @@ pub fn log_in(function: &str, line: &Line<'_>) {
 
 /// Writes a message to the standard error.
 pub fn print(line: &Line<'_>) {
-    let now = clock_gettime(ClockId::CLOCK_REALTIME).map(Duration::from).unwrap_or_default();
+    let now = system_now();
     let (seconds, nanos) = (now.as_secs(), now.subsec_nanos());
     let Line { level, logger, text, .. } = line;
     eprintln!("[{}] [{seconds}.{nanos:09}] [{logger}]: {text}", name(*level));

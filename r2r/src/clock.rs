@@ -1,8 +1,8 @@
 //! Clocks.
 
 use crate::builtin_interfaces::msg;
-use crate::error::{Error, Result};
-use nix::time::{ClockId, clock_gettime};
+use crate::error::Result;
+use ringspin_adapter::clock::{steady_now, system_now};
 use std::time::Duration;
 
 /// The type of a clock.
@@ -37,12 +37,11 @@ impl Clock {
     /// # Errors
     /// If the operating system refuses it.
     pub fn get_now(&mut self) -> Result<Duration> {
-        let id = match (self.ros_time, self.clock_type) {
-            (Some(time), _) => return Ok(time),
-            (None, ClockType::SteadyTime) => ClockId::CLOCK_MONOTONIC,
-            (None, ClockType::RosTime | ClockType::SystemTime) => ClockId::CLOCK_REALTIME,
-        };
-        Ok(clock_gettime(id).map_err(Error::other)?.into())
+        Ok(match (self.ros_time, self.clock_type) {
+            (Some(time), _) => time,
+            (None, ClockType::SteadyTime) => steady_now(),
+            (None, ClockType::RosTime | ClockType::SystemTime) => system_now(),
+        })
     }
 
     /// The type.

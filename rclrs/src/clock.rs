@@ -3,8 +3,8 @@
 //! A [`Time`] compares only with times of the same clock, so it refers to the [`ClockState`] that
 //! all clones of a [`Clock`] share. A [`ClockSource`] writes the time of a clock of ROS time under
 //! a lock; any thread reads it. The clock of a node reads that of the graph while it follows
-//! `/clock`, and the system time otherwise. Times of the system are read by `clock_gettime`, which
-//! is simulated in deterministic mode: the clock of the graph shows the instant of the last event
+//! `/clock`, and the system time otherwise. Times of the system are those of the adapter, which
+//! are simulated in deterministic mode: the clock of the graph shows the instant of the last event
 //! there, which threads of the application may be ahead of.
 
 mod time;
@@ -12,11 +12,10 @@ mod time;
 pub use time::Time;
 pub(crate) use time::to_system_time;
 
-use nix::sys::time::TimeValLike;
-use nix::time::{ClockId, clock_gettime};
 use ringspin::time::{Clock as _, NodeClock};
-use ringspin_adapter::lock;
+use ringspin_adapter::{clock, lock};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// The type of a clock.
 #[derive(Clone, Copy, Debug)]
@@ -146,10 +145,10 @@ impl Clock {
     pub fn now(&self) -> Time {
         let nsec = match &self.state.0 {
             Reading::System => system_now(),
-            Reading::Steady => read(ClockId::CLOCK_MONOTONIC),
+            Reading::Steady => nanos(clock::steady_now()),
             Reading::Given(given) => lock(given).unwrap_or_else(system_now),
             Reading::Node(time) if time.is_followed() => {
-                i64::try_from(time.clock.now().as_nanos()).unwrap_or(i64::MAX)
+                nanos(Duration::from_nanos(time.clock.now().as_nanos()))
             }
             Reading::Node(_) => system_now(),
         };
@@ -178,10 +177,9 @@ impl PartialEq for ClockSource {
 }
 
 fn system_now() -> i64 {
-    read(ClockId::CLOCK_REALTIME)
+    nanos(clock::system_now())
 }
 
-/// Reads a clock of the operating system; every system has those that are read here.
-fn read(id: ClockId) -> i64 {
-    clock_gettime(id).map_or(0, |time| time.num_nanoseconds())
+fn nanos(time: Duration) -> i64 {
+    i64::try_from(time.as_nanos()).unwrap_or(i64::MAX)
 }

@@ -70,7 +70,7 @@ pub mod notifier;
 #[cfg(feature = "std")]
 pub mod pool;
 pub mod prefetch;
-#[cfg(all(feature = "std", unix))]
+#[cfg(feature = "std")]
 pub mod priority;
 #[cfg(target_has_atomic = "64")]
 pub mod ready;

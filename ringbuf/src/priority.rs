@@ -17,11 +17,20 @@ pub fn set_idle_priority() -> io::Result<()> {
 /// Schedules this thread by SCHED_FIFO, with a priority of 1 to 99.
 ///
 /// # Errors
-/// The operating system's: the priority is out of range, or the process lacks the permission.
+/// The operating system's: the priority is out of range, the process lacks the permission, or the
+/// system has no such priorities.
+#[cfg(unix)]
 pub fn set_fifo_priority(priority: u8) -> io::Result<()> {
     schedule(libc::SCHED_FIFO, priority.into())
 }
 
+/// Fails: this system has no such priorities.
+#[cfg(not(unix))]
+pub fn set_fifo_priority(_priority: u8) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(unix)]
 fn schedule(policy: libc::c_int, priority: libc::c_int) -> io::Result<()> {
     // SAFETY: the structure consists of integers, for which zero is a valid value.
     let mut parameters: libc::sched_param = unsafe { core::mem::zeroed() };
@@ -32,7 +41,7 @@ fn schedule(policy: libc::c_int, priority: libc::c_int) -> io::Result<()> {
     if error == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(error)) }
 }
 
-#[cfg(all(test, not(miri)))]
+#[cfg(all(test, unix, not(miri)))]
 mod tests {
     use super::*;
 

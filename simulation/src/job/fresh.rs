@@ -111,6 +111,7 @@ struct ReplyFolder(PathBuf);
 
 impl ReplyFolder {
     fn new() -> io::Result<Self> {
+        #[cfg_attr(not(unix), expect(unused_mut))]
         let mut builder = DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);

@@ -4,10 +4,12 @@ mod deserializer;
 mod serializer;
 
 use deserializer::Deserializer;
-use serde::{Serialize, de::DeserializeOwned};
+use serde::Serialize;
+use serde::de::{DeserializeOwned, DeserializeSeed};
 use serializer::{Buffer, NoBuffer, Serializer};
 use std::any::type_name;
 use std::fmt;
+use std::marker::PhantomData;
 use thiserror::Error;
 
 /// A message that cannot be serialized or deserialized.
@@ -122,15 +124,25 @@ fn serialize<M: Serialize, B: Buffer>(message: &M, bytes: &mut B) -> Result<(), 
 /// [`CdrError::Deserialize`] for data that ends too early, or has values that the definition does
 /// not allow; [`CdrError::Encapsulation`].
 pub fn from_bytes<M: DeserializeOwned>(bytes: &[u8]) -> Result<M, CdrError> {
-    let failed = |cause| {
-        let rust_type = type_name::<M>();
-        CdrError::Deserialize { rust_type, bytes: bytes.len(), cause }
-    };
+    from_bytes_seed(PhantomData::<M>, type_name::<M>(), bytes)
+}
+
+/// Deserializes like [`from_bytes`], a value for which `seed` knows its type; errors name it
+/// `type_name`.
+///
+/// # Errors
+/// The errors of [`from_bytes`].
+pub fn from_bytes_seed<'de, S: DeserializeSeed<'de>>(
+    seed: S,
+    type_name: &'static str,
+    bytes: &'de [u8],
+) -> Result<S::Value, CdrError> {
+    let failed = |cause| CdrError::Deserialize { rust_type: type_name, bytes: bytes.len(), cause };
     let (header, body) =
         bytes.split_first_chunk::<4>().ok_or_else(|| failed("it has no header".into()))?;
     let read = match u16::from_be_bytes([header[0], header[1]]) {
-        0 => M::deserialize(&mut Deserializer::<true>::new(body)),
-        1 => M::deserialize(&mut Deserializer::<false>::new(body)),
+        0 => seed.deserialize(&mut Deserializer::<true>::new(body)),
+        1 => seed.deserialize(&mut Deserializer::<false>::new(body)),
         other => return Err(CdrError::Encapsulation(other)),
     };
     read.map_err(|error| failed(error.to_string()))

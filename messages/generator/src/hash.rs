@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
 /// The name of the member that middleware gives to messages without fields, and its type.
-pub(crate) const FILLER: (&str, Element) = ("structure_needs_at_least_one_member", Element::UInt8);
+pub const FILLER: (&str, Element) = ("structure_needs_at_least_one_member", Element::UInt8);
 
 impl Definitions {
     /// The hash of a type, such as `RIHS01_7d9a...`: of its name, and of the names and types of its

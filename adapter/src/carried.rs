@@ -3,16 +3,19 @@
 //! All topics and services of an application carry [`Carried`], so that typed, untyped and raw ends
 //! meet on one topic, and the application compiles little of the executor for each of its types.
 
+use crate::lock;
 use ringspin::{Digest, DigestHasher, Message};
 use ringspin_messages::cdr::{self, CdrError};
+use ringspin_messages::std_msgs::msg::Empty;
 use ringspin_messages::{
     CdrMapping, CdrService, CdrType, GeneratedMessage, GeneratedService, RosType,
 };
 use std::any::Any;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// A message as a topic or service carries it.
 #[derive(Clone)]
@@ -26,9 +29,17 @@ enum Content {
 }
 
 /// A message of some type.
-trait Payload: Any + Send + Sync {
+pub trait Payload: Any + Send + Sync {
+    /// Replaces the content of `bytes` by the message: CDR, with its header.
+    ///
+    /// # Errors
+    /// For a message that its definition does not allow.
     fn write(&self, bytes: &mut Vec<u8>) -> Result<(), CdrError>;
+
+    /// Adds the digest of the message: for one ROS type it is the same in each Rust type.
     fn add_to(&self, hasher: &mut DigestHasher);
+
+    /// The hash of the ROS type.
     fn type_hash(&self) -> &'static str;
 }
 
@@ -57,8 +68,28 @@ impl Carried {
         CdrService::mapped::<S, As<S::Request>, As<S::Response>>()
     }
 
+    /// The message type `name` as a topic carries it, for a type without a struct: `ros_type` is
+    /// called once, and types stay as long as the program.
+    ///
+    /// # Errors
+    /// The error of `ros_type`.
+    pub fn named_table<E>(
+        name: &str,
+        ros_type: impl FnOnce() -> Result<RosType, E>,
+    ) -> Result<&'static CdrType, E> {
+        static TABLES: Mutex<BTreeMap<&str, &CdrType>> = Mutex::new(BTreeMap::new());
+        let mut tables = lock(&TABLES);
+        if let Some(table) = tables.get(name) {
+            return Ok(table);
+        }
+        // Messages of any type are written by themselves, and their bytes stay as they are.
+        let table: &_ = Box::leak(Box::new(Self::table::<Empty>().with_ros_type(ros_type()?)));
+        tables.insert(table.name(), table);
+        Ok(table)
+    }
+
     /// A message that fits its definition.
-    pub fn new<T: GeneratedMessage>(message: T) -> Self {
+    pub fn new<T: Payload>(message: T) -> Self {
         Self(Content::Typed(Arc::new(message)))
     }
 
@@ -84,10 +115,23 @@ impl Carried {
         match &self.0 {
             Content::Typed(message) => {
                 let any: &dyn Any = &**message;
-                any.downcast_ref::<T>().map_or_else(|| convert(&**message), |it| Ok(it.clone()))
+                any.downcast_ref::<T>().map_or_else(|| self.convert(), |it| Ok(it.clone()))
             }
             Content::Bytes(bytes) => cdr::from_bytes(bytes),
         }
+    }
+
+    /// The message as type `T`, which is another Rust type.
+    #[cold]
+    fn convert<T: GeneratedMessage>(&self) -> Result<T, CdrError> {
+        cdr::from_bytes(&self.bytes_of(T::TYPE_HASH)?)
+    }
+
+    /// The message, if it is a `T`.
+    pub fn downcast_ref<T: Payload>(&self) -> Option<&T> {
+        let Content::Typed(message) = &self.0 else { return None };
+        let any: &dyn Any = &**message;
+        any.downcast_ref()
     }
 
     /// The message, which is copied only while others have it.
@@ -101,6 +145,17 @@ impl Carried {
         let Ok(typed) = shared.downcast() else { return carried.get() };
         drop(message); // before: its slot refers to it
         Ok(Arc::unwrap_or_clone(typed))
+    }
+
+    /// The bytes of a message of the ROS type with this hash.
+    ///
+    /// # Errors
+    /// For a message of another type, and one that its definition does not allow.
+    pub fn bytes_of(&self, type_hash: &str) -> Result<Cow<'_, [u8]>, CdrError> {
+        match &self.0 {
+            Content::Typed(message) if message.type_hash() != type_hash => Err(CdrError::OtherType),
+            _ => self.bytes(),
+        }
     }
 
     /// The message as bytes: CDR, with its header of four bytes.
@@ -117,17 +172,6 @@ impl Carried {
             Content::Bytes(bytes) => Ok(Cow::Borrowed(bytes)),
         }
     }
-}
-
-/// The message as type `T`, which is another Rust type.
-#[cold]
-fn convert<T: GeneratedMessage>(message: &dyn Payload) -> Result<T, CdrError> {
-    if message.type_hash() != T::TYPE_HASH {
-        return Err(CdrError::OtherType);
-    }
-    let mut bytes = Vec::new();
-    message.write(&mut bytes)?;
-    cdr::from_bytes(&bytes)
 }
 
 /// A message of type `M` over ROS 2.

@@ -14,7 +14,7 @@ pub mod environment;
 pub mod log;
 mod typed_graph;
 
-pub use carried::Carried;
+pub use carried::{Carried, Payload};
 pub use typed_graph::{Type, TypedGraph, Use};
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -9,6 +9,10 @@ use crate::action::{
 };
 use crate::client::{Client, ClientOptions, ClientState};
 use crate::context::Context;
+use crate::dynamic_message::{
+    DynamicMessage, DynamicPublisher, DynamicPublisherState, DynamicSubscription,
+    DynamicSubscriptionState, MessageTypeName, WorkerDynamicSubscription,
+};
 use crate::error::RclrsError;
 use crate::executor::{Executor, ExecutorCommands};
 use crate::node::{IntoNodeOptions, Node, NodeState};
@@ -19,14 +23,16 @@ use crate::service::{
 };
 use crate::subscription::{
     IntoAsyncSubscriptionCallback, IntoNodeSubscriptionCallback, IntoWorkerSubscriptionCallback,
-    Subscription, SubscriptionOptions, SubscriptionState, WorkerSubscription,
+    MessageInfo, Subscription, SubscriptionOptions, SubscriptionState, WorkerSubscription,
 };
+use crate::tasks::Tasks;
 use crate::timer::{
     AnyTimerCallback, IntoNodeTimerOneshotCallback, IntoNodeTimerRepeatingCallback,
     IntoTimerOptions, IntoWorkerTimerOneshotCallback, IntoWorkerTimerRepeatingCallback, Timer,
     TimerState, WorkerTimer,
 };
 use crate::worker::{Worker, WorkerOptions, WorkerState};
+use futures::future::BoxFuture;
 use ringspin_adapter::lock;
 use rosidl_runtime_rs::{Action, Message};
 use std::future::Future;
@@ -140,6 +146,61 @@ impl NodeState {
     {
         let callback = callback.into_async_subscription_callback();
         SubscriptionState::create(self, &self.event_loop, &options.into(), callback)
+    }
+
+    /// Creates a publisher of messages of a type that is known at run time. The topic may carry
+    /// options, as in `"topic".keep_last(1)`.
+    ///
+    /// # Errors
+    /// [`RclrsError::DynamicMessageError`] for an unknown type, and the errors of
+    /// [`create_publisher`](Self::create_publisher).
+    pub fn create_dynamic_publisher<'a>(
+        self: &Arc<Self>,
+        topic_type: MessageTypeName,
+        options: impl Into<PublisherOptions<'a>>,
+    ) -> Result<DynamicPublisher, RclrsError> {
+        DynamicPublisherState::create(self, &topic_type, &options.into())
+    }
+
+    /// Subscribes to a topic with messages of a type that is known at run time. The topic may carry
+    /// options, as in `"topic".keep_last(1)`.
+    ///
+    /// # Errors
+    /// [`RclrsError::DynamicMessageError`] for an unknown type, and the errors of
+    /// [`create_subscription`](Self::create_subscription).
+    pub fn create_dynamic_subscription<'a, F>(
+        &self,
+        topic_type: MessageTypeName,
+        options: impl Into<SubscriptionOptions<'a>>,
+        callback: F,
+    ) -> Result<DynamicSubscription, RclrsError>
+    where
+        F: Fn(DynamicMessage, MessageInfo) + Send + Sync + 'static,
+    {
+        let call = move |_: &mut (), message, info, _: &Tasks| callback(message, info);
+        let options = options.into();
+        DynamicSubscriptionState::create(self, &self.event_loop, &topic_type, &options, call)
+    }
+
+    /// Subscribes like [`create_dynamic_subscription`](Self::create_dynamic_subscription), with a
+    /// callback that returns a future. The futures of several messages run side by side in the
+    /// node.
+    ///
+    /// # Errors
+    /// The errors of [`create_dynamic_subscription`](Self::create_dynamic_subscription).
+    pub fn create_async_dynamic_subscription<'a, F>(
+        &self,
+        topic_type: MessageTypeName,
+        options: impl Into<SubscriptionOptions<'a>>,
+        mut callback: F,
+    ) -> Result<DynamicSubscription, RclrsError>
+    where
+        F: FnMut(DynamicMessage, MessageInfo) -> BoxFuture<'static, ()> + Send + Sync + 'static,
+    {
+        let call =
+            move |_: &mut (), message, info, tasks: &Tasks| tasks.add(callback(message, info));
+        let options = options.into();
+        DynamicSubscriptionState::create(self, &self.event_loop, &topic_type, &options, call)
     }
 
     /// Creates a service; its callback answers one request after the other, at once. The name may
@@ -297,6 +358,28 @@ impl<Payload: 'static + Send + Sync> WorkerState<Payload> {
     {
         let callback = callback.into_worker_subscription_callback();
         SubscriptionState::create(&self.node, &self.event_loop, &options.into(), callback)
+    }
+
+    /// Subscribes to a topic with messages of a type that is known at run time; the callback gets
+    /// the payload. The topic may carry options, as in `"topic".keep_last(1)`.
+    ///
+    /// # Errors
+    /// [`RclrsError::DynamicMessageError`] for an unknown type, and the errors of
+    /// [`create_subscription`](Self::create_subscription).
+    pub fn create_dynamic_subscription<'a, F>(
+        &self,
+        topic_type: MessageTypeName,
+        options: impl Into<SubscriptionOptions<'a>>,
+        mut callback: F,
+    ) -> Result<WorkerDynamicSubscription<Payload>, RclrsError>
+    where
+        F: FnMut(&mut Payload, DynamicMessage, MessageInfo) + Send + Sync + 'static,
+    {
+        let call = move |payload: &mut Payload, message, info, _: &Tasks| {
+            callback(payload, message, info);
+        };
+        let options = options.into();
+        DynamicSubscriptionState::create(&self.node, &self.event_loop, &topic_type, &options, call)
     }
 
     /// Creates a service; its callback gets the payload. The name may carry options, as in

@@ -3,8 +3,10 @@
 //! The graph has one error type with a kind and a text. Applications of rclrs match on codes of
 //! rcl, so the kind selects the code, and the text becomes the message of the error unchanged.
 
+mod dynamic_message;
 mod parameter;
 
+pub use dynamic_message::{DynamicMessageError, InvalidDefinition};
 pub use parameter::{DeclarationError, ParameterValueError};
 
 use ringspin::ErrorKind;
@@ -43,6 +45,11 @@ pub enum RclrsError {
     },
     /// A primitive was added to a second wait set. Never returned: there are no wait sets.
     AlreadyAddedToWaitSet,
+    /// A dynamic message, or an end for such messages, cannot be created.
+    DynamicMessageError {
+        /// The reason.
+        err: DynamicMessageError,
+    },
     /// A duration is negative, in nanoseconds.
     NegativeDuration(i64),
     /// A guard condition of another owner was triggered. Never returned.
@@ -113,6 +120,9 @@ impl Display for RclrsError {
                 write!(f, "failed to use {s:?}: it contains a nul byte at {}", err.nul_position())
             }
             Self::AlreadyAddedToWaitSet => f.write_str("the primitive is in a wait set already"),
+            Self::DynamicMessageError { err } => {
+                write!(f, "failed to use a dynamic message: {err}")
+            }
             Self::NegativeDuration(nanos) => {
                 write!(f, "a duration is negative: {nanos} ns; use a positive one")
             }
@@ -138,6 +148,7 @@ impl Error for RclrsError {
                 msg.as_ref().map(|msg| msg as _)
             }
             Self::StringContainsNul { err, .. } => Some(err),
+            Self::DynamicMessageError { err } => Some(err),
             Self::ParameterDeclarationError(error) => Some(error),
             _ => None,
         }

@@ -5,6 +5,8 @@ use crate::executor::Promise;
 use crate::node::{IntoPrimitiveOptions, Node};
 use crate::qos::QoSProfile;
 use ringspin_adapter::{Carried, Type};
+use ringspin_messages::CdrType;
+use ringspin_messages::cdr::CdrError;
 use rosidl_runtime_rs::{Message, RmwMessage};
 use std::borrow::Cow;
 use std::fmt;
@@ -19,21 +21,68 @@ pub type Publisher<T> = Arc<PublisherState<T>>;
 ///
 /// Created by [`NodeState::create_publisher`](crate::NodeState::create_publisher).
 pub struct PublisherState<T: Message> {
-    publisher: ringspin::Publisher<Carried>,
-    topic: String,
-    node: Node,
+    outlet: Outlet,
     message: PhantomData<fn(T)>,
 }
 
 impl<T: Message> PublisherState<T> {
+    /// # Errors
+    /// The errors of [`Outlet::create`].
+    pub(crate) fn create(
+        node: &Node,
+        options: &PublisherOptions<'_>,
+    ) -> Result<Arc<Self>, RclrsError> {
+        let outlet = Outlet::create(node, options, Carried::table::<T>())?;
+        Ok(Arc::new(Self { outlet, message: PhantomData }))
+    }
+
+    /// The topic, with its namespace and after remapping.
+    pub fn topic_name(&self) -> String {
+        self.outlet.topic.clone()
+    }
+
+    /// The number of subscriptions that match.
+    ///
+    /// # Errors
+    /// If the middleware refuses the question.
+    pub fn get_subscription_count(&self) -> Result<usize, RclrsError> {
+        self.outlet.subscription_count()
+    }
+
+    /// A promise that resolves once there is a subscription.
+    pub fn notify_on_subscriber_ready(self: &Arc<Self>) -> Promise<()> {
+        let publisher = self.clone();
+        let is_ready = move || publisher.get_subscription_count().is_ok_and(|count| count > 0);
+        self.outlet.node.notify_on_graph_change(is_ready)
+    }
+
+    /// Publishes a message: an owned one without a copy, or a clone of a borrowed one.
+    ///
+    /// # Errors
+    /// For a message that its definition does not allow, when a keep-all subscription is full, and
+    /// if the middleware refuses it.
+    pub fn publish<'a, M: MessageCow<'a, T>>(&self, message: M) -> Result<(), RclrsError> {
+        self.outlet.publish(Carried::checked(message.into_cow().into_owned()))
+    }
+}
+
+/// A publisher of messages of any type.
+pub(crate) struct Outlet {
+    publisher: ringspin::Publisher<Carried>,
+    pub(crate) topic: String,
+    node: Node,
+}
+
+impl Outlet {
     /// # Errors
     /// [`RclReturnCode::TopicNameInvalid`]; another one for a topic of another type, or with
     /// subscriptions that request more than the options offer.
     pub(crate) fn create(
         node: &Node,
         options: &PublisherOptions<'_>,
-    ) -> Result<Arc<Self>, RclrsError> {
-        let topic = node.note_topic(options.topic, Type::Topic(Carried::table::<T>()))?;
+        table: &'static CdrType,
+    ) -> Result<Self, RclrsError> {
+        let topic = node.note_topic(options.topic, Type::Topic(table))?;
         let event_loop = &node.event_loop;
         let created =
             event_loop.node.create_publisher::<Carried>(options.topic, options.qos.for_publisher());
@@ -43,43 +92,26 @@ impl<T: Message> PublisherState<T> {
             true => publisher.digested(),
             false => publisher,
         };
-        Ok(Arc::new(Self { publisher, topic, node: node.clone(), message: PhantomData }))
+        Ok(Self { publisher, topic, node: node.clone() })
     }
 
-    /// The topic, with its namespace and after remapping.
-    pub fn topic_name(&self) -> String {
-        self.topic.clone()
-    }
-
-    /// The number of subscriptions that match.
-    ///
     /// # Errors
     /// If the middleware refuses the question.
-    pub fn get_subscription_count(&self) -> Result<usize, RclrsError> {
+    pub(crate) fn subscription_count(&self) -> Result<usize, RclrsError> {
         let count = self.publisher.subscription_count();
         count.map_err(|error| RclrsError::of(RclReturnCode::Error, error))
     }
 
-    /// A promise that resolves once there is a subscription.
-    pub fn notify_on_subscriber_ready(self: &Arc<Self>) -> Promise<()> {
-        let publisher = self.clone();
-        let is_ready = move || publisher.get_subscription_count().is_ok_and(|count| count > 0);
-        self.node.notify_on_graph_change(is_ready)
-    }
-
-    /// Publishes a message: an owned one without a copy, or a clone of a borrowed one.
-    ///
     /// # Errors
-    /// For a message that its definition does not allow, when a keep-all subscription is full, and
-    /// if the middleware refuses it.
-    pub fn publish<'a, M: MessageCow<'a, T>>(&self, message: M) -> Result<(), RclrsError> {
+    /// The error of `message`; another one when a keep-all subscription is full, and if the
+    /// middleware refuses it.
+    pub(crate) fn publish(&self, message: Result<Carried, CdrError>) -> Result<(), RclrsError> {
         self.node.event_loop.app.start()?;
         let failed = |error: &dyn fmt::Display| {
             let text = format!("failed to publish on {}: {error}", self.topic);
             RclrsError::of(RclReturnCode::Error, text)
         };
-        let message = Carried::checked(message.into_cow().into_owned()).map_err(|e| failed(&e))?;
-        self.publisher.publish(message).map_err(|error| failed(&error))
+        self.publisher.publish(message.map_err(|e| failed(&e))?).map_err(|error| failed(&error))
     }
 }
 
@@ -100,7 +132,7 @@ impl<T: RmwMessage> PublisherState<T> {
 
 impl<T: Message> fmt::Debug for PublisherState<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Publisher").field(&self.topic).finish()
+        f.debug_tuple("Publisher").field(&self.outlet.topic).finish()
     }
 }
 

@@ -11,13 +11,15 @@ pub use message_info::{MessageInfo, PublisherGid};
 
 use crate::error::{RclReturnCode, RclrsError};
 use crate::event_loop::{EventLoop, Slot, State};
-use crate::node::{IntoPrimitiveOptions, Node};
+use crate::node::{IntoPrimitiveOptions, Node, NodeState};
 use crate::qos::QoSProfile;
 use crate::worker::{WorkScope, Worker};
-use callback::Delivery;
+pub(crate) use callback::{Callback, Delivery};
 use ringspin_adapter::{Carried, Type};
+use ringspin_messages::CdrType;
 use rosidl_runtime_rs::Message;
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 /// A handle of a subscription of a node.
@@ -31,23 +33,55 @@ pub type WorkerSubscription<T, Payload> = Arc<SubscriptionState<T, Worker<Payloa
 /// Created by [`NodeState::create_subscription`](crate::NodeState::create_subscription) and its
 /// relatives.
 pub struct SubscriptionState<T: Message, Scope: WorkScope> {
-    subscription: ringspin::Subscription,
-    qos: QoSProfile,
-    callback: Arc<Slot<AnySubscriptionCallback<T, Scope::Payload>>>,
-    _event_loop: Arc<EventLoop<Scope::Payload>>,
+    inlet: Inlet<Scope::Payload>,
+    message: PhantomData<fn(T)>,
 }
 
 impl<T: Message, Scope: WorkScope> SubscriptionState<T, Scope> {
     /// # Errors
-    /// [`RclReturnCode::TopicNameInvalid`]; another one for a topic of another type, or with
-    /// publishers that offer less than the options request.
+    /// The errors of [`Inlet::create`].
     pub(crate) fn create(
         node: &Node,
         event_loop: &Arc<EventLoop<Scope::Payload>>,
         options: &SubscriptionOptions<'_>,
         callback: AnySubscriptionCallback<T, Scope::Payload>,
     ) -> Result<Arc<Self>, RclrsError> {
-        let topic = node.note_topic(options.topic, Type::Topic(Carried::table::<T>()))?;
+        let table = Carried::table::<T>();
+        let inlet = Inlet::create(node, event_loop, options, table, callback.callback)?;
+        Ok(Arc::new(Self { inlet, message: PhantomData }))
+    }
+
+    /// The topic, with its namespace and after remapping.
+    pub fn topic_name(&self) -> String {
+        self.inlet.topic().to_owned()
+    }
+
+    /// The quality of service that was requested.
+    pub fn qos(&self) -> QoSProfile {
+        self.inlet.qos
+    }
+}
+
+/// A subscription to messages of any type; its drop ends it.
+pub(crate) struct Inlet<Payload: Send + 'static> {
+    subscription: ringspin::Subscription,
+    qos: QoSProfile,
+    callback: Arc<Slot<Callback<Payload>>>,
+    _event_loop: Arc<EventLoop<Payload>>,
+}
+
+impl<Payload: Send + 'static> Inlet<Payload> {
+    /// # Errors
+    /// [`RclReturnCode::TopicNameInvalid`]; another one for a topic of another type, or with
+    /// publishers that offer less than the options request.
+    pub(crate) fn create(
+        node: &NodeState,
+        event_loop: &Arc<EventLoop<Payload>>,
+        options: &SubscriptionOptions<'_>,
+        table: &'static CdrType,
+        callback: Callback<Payload>,
+    ) -> Result<Self, RclrsError> {
+        let topic = node.note_topic(options.topic, Type::Topic(table))?;
         let mut qos = options.qos.for_subscription(&event_loop.app.graph.offered_qos(&topic));
         if callback.reads_info {
             qos = qos.message_times();
@@ -55,7 +89,7 @@ impl<T: Message, Scope: WorkScope> SubscriptionState<T, Scope> {
         let callback = Arc::new(Slot::new(callback));
         let (called, tasks) = (callback.clone(), event_loop.tasks.clone());
         let mut number = 0;
-        let call = move |state: &mut State<Scope::Payload>,
+        let call = move |state: &mut State<Payload>,
                          message: &ringspin::Message<Carried>,
                          _: &mut ringspin::Context<'_>| {
             let delivery = Delivery { message, number, tasks: &tasks, topic: &topic };
@@ -67,29 +101,23 @@ impl<T: Message, Scope: WorkScope> SubscriptionState<T, Scope> {
         let failed = |error| RclrsError::from_graph(&error, RclReturnCode::TopicNameInvalid);
         let subscription = created.map_err(failed)?;
         let (qos, _event_loop) = (options.qos, event_loop.clone());
-        Ok(Arc::new(Self { subscription, qos, callback, _event_loop }))
+        Ok(Self { subscription, qos, callback, _event_loop })
     }
 
-    /// The topic, with its namespace and after remapping.
-    pub fn topic_name(&self) -> String {
-        self.subscription.topic().to_owned()
-    }
-
-    /// The quality of service that was requested.
-    pub fn qos(&self) -> QoSProfile {
-        self.qos
+    pub(crate) fn topic(&self) -> &str {
+        self.subscription.topic()
     }
 }
 
 impl<T: Message> SubscriptionState<T, Node> {
     /// Calls `callback` from the next message on.
     pub fn set_callback<Args>(&self, callback: impl IntoNodeSubscriptionCallback<T, Args>) {
-        self.callback.set(Some(callback.into_node_subscription_callback()));
+        self.inlet.callback.set(Some(callback.into_node_subscription_callback().callback));
     }
 
     /// Calls `callback` from the next message on.
     pub fn set_async_callback<Args>(&self, callback: impl IntoAsyncSubscriptionCallback<T, Args>) {
-        self.callback.set(Some(callback.into_async_subscription_callback()));
+        self.inlet.callback.set(Some(callback.into_async_subscription_callback().callback));
     }
 }
 
@@ -99,11 +127,11 @@ impl<T: Message, Payload: 'static + Send + Sync> SubscriptionState<T, Worker<Pay
         &self,
         callback: impl IntoWorkerSubscriptionCallback<T, Payload, Args>,
     ) {
-        self.callback.set(Some(callback.into_worker_subscription_callback()));
+        self.inlet.callback.set(Some(callback.into_worker_subscription_callback().callback));
     }
 }
 
-impl<T: Message, Scope: WorkScope> Drop for SubscriptionState<T, Scope> {
+impl<Payload: Send + 'static> Drop for Inlet<Payload> {
     fn drop(&mut self) {
         self.subscription.destroy();
         self.callback.close();
@@ -112,7 +140,7 @@ impl<T: Message, Scope: WorkScope> Drop for SubscriptionState<T, Scope> {
 
 impl<T: Message, Scope: WorkScope> fmt::Debug for SubscriptionState<T, Scope> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Subscription").field(&self.subscription.topic()).finish()
+        f.debug_tuple("Subscription").field(&self.inlet.topic()).finish()
     }
 }
 

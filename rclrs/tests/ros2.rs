@@ -85,6 +85,49 @@ fn messages_go_to_rclpy_and_come_back() {
 }
 
 #[test]
+fn dynamic_messages_go_to_rclpy_and_come_back() {
+    const TYPE: &str = "test_msgs/msg/WStrings";
+    let (there, back) = (unique("dynamic_there"), unique("dynamic_back"));
+    let mut peer = peer("dynamic_echoes");
+    peer.ask(json!({"do": "subscribe", "topic": there, "type": TYPE}));
+    peer.ask(json!({"do": "publisher", "topic": back, "type": TYPE}));
+    let spinning = spinning("dynamic");
+    let worker = spinning.node.create_worker(Vec::new());
+    let _subscription = worker.create_dynamic_subscription(
+        TYPE.try_into().unwrap(),
+        &*back,
+        |seen: &mut Vec<String>, message: DynamicMessage, info: MessageInfo| {
+            assert!(info.source_timestamp.is_some());
+            let Some(Value::Simple(SimpleValue::WString(text))) = message.get("wstring_value")
+            else {
+                panic!("{message:?}")
+            };
+            seen.push(text.to_string());
+        },
+    );
+    let publisher =
+        spinning.node.create_dynamic_publisher(TYPE.try_into().unwrap(), &*there).unwrap();
+    let matched = publisher.clone();
+    let is_matched = move || matched.get_subscription_count() == Ok(1);
+    wait(&spinning, spinning.node.notify_on_graph_change(is_matched));
+    let mut message = DynamicMessage::new(TYPE.try_into().unwrap()).unwrap();
+    if let Some(ValueMut::Simple(SimpleValueMut::WString(text))) = message.get_mut("wstring_value")
+    {
+        *text = "hellö".into();
+    }
+    publisher.publish(message).unwrap();
+    let received = peer.ask(json!({"do": "received", "topic": there}))[0].clone();
+    assert_eq!(received["wstring_value"], "hellö");
+    assert_eq!(received["wstring_value_default3"], "ハローワールド");
+    peer.ask(json!({"do": "matched", "topic": back}));
+    let all = worker.listen_until(|seen| (seen.len() == 2).then(|| seen.clone()));
+    let value = json!({"wstring_value": "grüße"});
+    peer.ask(json!({"do": "publish", "topic": back, "count": 2, "value": value}));
+    assert_eq!(wait(&spinning, all), ["grüße", "grüße"]);
+    assert_eq!(spinning.node.get_topic_names_and_types().unwrap()[&there], [TYPE]);
+}
+
+#[test]
 fn services_are_called_both_ways() {
     let (ours, theirs) = (unique("ours"), unique("theirs"));
     let mut peer = peer("caller");

@@ -18,26 +18,31 @@ use std::ops::Deref;
 
 /// A message for a callback.
 pub(crate) struct Delivery<'a> {
-    pub(super) message: &'a ringspin::Message<Carried>,
+    pub(crate) message: &'a ringspin::Message<Carried>,
     /// The number of messages that the subscription has taken before.
     pub(super) number: u64,
     /// The futures of the node.
-    pub(super) tasks: &'a Tasks,
+    pub(crate) tasks: &'a Tasks,
     pub(super) topic: &'a str,
 }
 
 impl Delivery<'_> {
-    fn info(&self) -> MessageInfo {
+    pub(crate) fn info(&self) -> MessageInfo {
         MessageInfo::new(self.message.id(), self.message.times(), self.number)
     }
 }
 
-/// A callback in any form.
+/// A callback in any form, for messages of type `T`.
 pub struct AnySubscriptionCallback<T: Message, Payload> {
+    pub(super) callback: Callback<Payload>,
+    message: PhantomData<fn(T)>,
+}
+
+/// A callback in any form.
+pub(crate) struct Callback<Payload> {
     run: Run<Payload>,
     /// Whether it takes a [`MessageInfo`].
     pub(super) reads_info: bool,
-    message: PhantomData<fn(T)>,
 }
 
 type Run<Payload> =
@@ -48,7 +53,16 @@ impl<T: Message, Payload> AnySubscriptionCallback<T, Payload> {
         reads_info: bool,
         run: impl FnMut(&mut Payload, &Delivery<'_>) -> Result<(), CdrError> + Send + 'static,
     ) -> Self {
-        Self { run: Box::new(run), reads_info, message: PhantomData }
+        Self { callback: Callback::new(reads_info, run), message: PhantomData }
+    }
+}
+
+impl<Payload> Callback<Payload> {
+    pub(crate) fn new(
+        reads_info: bool,
+        run: impl FnMut(&mut Payload, &Delivery<'_>) -> Result<(), CdrError> + Send + 'static,
+    ) -> Self {
+        Self { run: Box::new(run), reads_info }
     }
 
     /// Calls it. A message that is not of its type is dropped, with an error in the log.

@@ -230,6 +230,22 @@ fn a_second_node_of_one_name_gets_a_number() -> Result {
 }
 
 #[test]
+fn names_may_have_substitutions() -> Result {
+    let mut node = Node::create(Context::create()?, "named", "/robot")?;
+    let qos = QosProfile::default;
+    let mut heard = node.subscribe::<Int32>("{ns}/{node}/in", qos())?;
+    node.create_publisher::<Int32>("~/in", qos())?.publish(&Int32 { data: 1 })?;
+    node.spin_once(STEP);
+    assert_eq!(heard.next().now_or_never().flatten().map(|message| message.data), Some(1));
+    let error = node.subscribe::<Int32>("{host}/in", qos()).map(drop).unwrap_err().to_string();
+    assert!(error.contains("TOPIC_NAME_INVALID"), "{error}");
+    let _served = node.create_service::<SetBool::Service>("{namespace}/set", qos())?;
+    let client = node.create_client::<SetBool::Service>("set", qos())?;
+    assert!(Node::is_available(&client)?.now_or_never().is_some());
+    Ok(())
+}
+
+#[test]
 fn a_wait_for_subscriptions_ends_with_its_publisher() -> Result {
     let mut node = node("waiting")?;
     let publisher = node.create_publisher::<Int32>("waiting/in", QosProfile::default())?;

@@ -387,6 +387,11 @@ fn names_follow_namespace_and_arguments() {
     assert_eq!(node.logger().name(), "robot.talker");
     let publisher = node.create_publisher::<Int32>("chatter").unwrap();
     assert_eq!(publisher.topic_name(), "/radio");
+    let substituted = node.create_publisher::<Int32>("{ns}/{node}/speed").unwrap();
+    assert_eq!(substituted.topic_name(), "/robot/talker/speed");
+    let error = node.create_publisher::<Int32>("{host}/speed").unwrap_err();
+    assert!(error.to_string().contains("{host}/speed"), "{error}");
+    assert_eq!(code_of(error), Some(RclReturnCode::TopicNameInvalid));
     let code = executor.create_node("not a name").unwrap_err();
     assert_eq!(code_of(code), Some(RclReturnCode::NodeInvalidName));
     let code = node.create_publisher::<Int32>("a topic").unwrap_err();

@@ -3,6 +3,7 @@
 //! absolute.
 
 use crate::base::error::{Error, ErrorKind, Result};
+use std::borrow::Cow;
 
 /// The longest name, as in ROS 2's `rmw_validate_node_name`.
 pub(crate) const MAX_LENGTH: usize = 255;
@@ -102,17 +103,19 @@ pub(crate) fn split(full_name: &str) -> (&str, &str) {
 }
 
 /// Expands a topic name for a node: absolute (`/t`), relative (`t` is in the node's namespace) or
-/// private (`~/t` is below the node's own name).
+/// private (`~/t` is below the node's own name). `{node}` stands for the node's name, `{ns}` and
+/// `{namespace}` for its namespace with the slash at its begin.
 ///
 /// # Errors
-/// Fails for a name that ROS 2 does not allow, and for substitutions (`{node}`), which are
-/// not supported.
+/// Fails for a name that ROS 2 does not allow, and for other substitutions.
 ///
 /// ```
 /// use ringspin_executor::name::expand_topic;
 /// assert_eq!(expand_topic("points", "/lidar", "front").unwrap(), "/lidar/points");
 /// assert_eq!(expand_topic("~/points", "/lidar", "front").unwrap(), "/lidar/front/points");
 /// assert_eq!(expand_topic("/points", "/lidar", "front").unwrap(), "/points");
+/// assert_eq!(expand_topic("/{node}/points", "/lidar", "front").unwrap(), "/front/points");
+/// assert_eq!(expand_topic("{ns}/points", "/lidar", "front").unwrap(), "/lidar/points");
 /// ```
 pub fn expand_topic(topic: &str, namespace: &str, node: &str) -> Result<String> {
     expand(NameKind::Topic, topic, namespace, node)
@@ -141,22 +144,40 @@ pub(crate) fn expand(kind: NameKind, name: &str, namespace: &str, node: &str) ->
 
 /// Expands a name, or returns the fault of it.
 pub(crate) fn try_expand(name: &str, namespace: &str, node: &str) -> Result<String, &'static str> {
-    if name.contains(['{', '}']) {
-        return Err("substitutions in braces are not supported; write the name out");
-    }
-    let expanded = if let Some(private) = name.strip_prefix('~') {
+    let substituted = substitute(name, namespace, node)?;
+    let expanded = if let Some(private) = substituted.strip_prefix('~') {
         match private.strip_prefix('/') {
             Some(rest) => format!("{}/{rest}", qualify(namespace, node)),
             None if private.is_empty() => qualify(namespace, node),
             None => return Err("a tilde is followed by a slash"),
         }
-    } else if name.starts_with('/') {
-        name.into()
+    } else if substituted.starts_with('/') {
+        substituted.into_owned()
     } else {
-        qualify(namespace, name)
+        qualify(namespace, &substituted)
     };
     check_all(name, &expanded[1..])?;
     Ok(expanded)
+}
+
+/// Replaces the substitutions of rcl, or returns the fault of one.
+fn substitute<'a>(
+    name: &'a str,
+    namespace: &'a str,
+    node: &'a str,
+) -> Result<Cow<'a, str>, &'static str> {
+    let (mut substituted, mut rest) = (Cow::Borrowed(""), name);
+    while let Some((before, after)) = rest.split_once('{') {
+        let (substitution, after) = after.split_once('}').ok_or("it has a brace without an end")?;
+        substituted += before;
+        substituted += match substitution {
+            "node" => node,
+            "ns" | "namespace" => namespace,
+            _ => return Err("the substitutions are {node}, {ns} and {namespace}"),
+        };
+        rest = after;
+    }
+    Ok(substituted + rest)
 }
 
 #[cfg(test)]
@@ -172,6 +193,16 @@ mod tests {
             ("/a/b", "/ns", "/a/b"),
             ("~", "/ns", "/ns/node"),
             ("~/x", "/", "/node/x"),
+            ("{node}/x", "/ns", "/ns/node/x"),
+            ("/{node}", "/ns", "/node"),
+            ("~/{node}_x", "/", "/node/node_x"),
+            ("{ns}/x", "/ns", "/ns/x"),
+            ("{namespace}/x{ns}/{node}", "/a/b", "/a/b/x/a/b/node"),
+            ("a{ns}", "/ns", "/ns/a/ns"),
+            ("{ns}", "/ns", "/ns"),
+            ("{ns}{node}", "/", "/node"),
+            ("{ns}{node}", "/ns", "/nsnode"),
+            ("_{node}_", "/", "/_node_"),
         ];
         for (topic, namespace, expected) in cases {
             assert_eq!(expand_topic(topic, namespace, "node").unwrap(), expected);
@@ -180,7 +211,10 @@ mod tests {
 
     #[test]
     fn names_that_ros_2_forbids_are_refused_with_the_reason() {
-        for topic in ["", "/", "a//b", "a/", "1a", "a/2b", "a__b", "a b", "ä", "~x", "{node}/x"] {
+        let substituted = ["{ns}/x", "a{ns}", "{ns}", "{node}{ns}", "1{node}", "{ns}1x", "~{node}"];
+        let unknown = ["{}", "{Node}", "{{node}}", "{node", "node}", "}{node}", "{~}"];
+        let others = ["", "/", "a//b", "a/", "1a", "a/2b", "a__b", "a b", "ä", "~x"];
+        for topic in others.into_iter().chain(substituted).chain(unknown) {
             let error = expand_topic(topic, "/", "node").unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidName);
             assert!(error.to_string().starts_with(&format!("invalid topic name {topic:?}: ")));

@@ -45,6 +45,9 @@ impl RemapRule {
         if node.as_ref().is_some_and(|node| !node.is_exact()) || [from, to].iter().any(is_wild) {
             return Err("wildcards are not supported in rules; write one for each name".into());
         }
+        if [from, to].iter().any(|side| side.contains(['{', '}'])) {
+            return Err("rules have no substitutions in braces; write the name out".into());
+        }
         Ok((node, Change::parse(from, to)?))
     }
 

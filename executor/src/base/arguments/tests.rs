@@ -82,6 +82,8 @@ fn refusals_name_the_argument_and_the_way_out() {
         (&["-r", "a:="], "a:=", "invalid"),
         (&["-r", "a/*:=b"], "a/*:=b", "wildcards"),
         (&["-r", "a:=\\1"], "a:=\\1", "wildcards"),
+        (&["-r", "{node}:=b"], "{node}:=b", "substitutions"),
+        (&["-r", "a:={ns}/b"], "a:={ns}/b", "substitutions"),
         (&["-r", "__node:=a/b"], "__node:=a/b", "namespace apart"),
         (&["-r", "__ns:=a"], "__ns:=a", "`/a`"),
         (&["-r", "x y:a:=b"], "x y:a:=b", "`x y` is not a node name"),

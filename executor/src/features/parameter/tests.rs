@@ -252,6 +252,9 @@ fn names_are_remapped_where_they_are_used() {
     assert_eq!(node.resolve_service_name("~/get").unwrap(), "/ns/captain/get");
     let out = node.create_publisher::<u8>("a", crate::QoS::default()).unwrap();
     assert_eq!(out.topic(), "/b");
+    // Substitutions are those of the name and namespace after remapping, and precede it.
+    assert_eq!(node.resolve_service_name("{node}/get").unwrap(), "/ns/captain/get");
+    assert_eq!(node.resolve_topic_name("{ns}/a").unwrap(), "/b");
     let error = graph.create_node_in("ns", "pilot", ()).unwrap_err().to_string();
     assert!(error.contains("`pilot:__node:=captain`"), "{error}");
     assert!(error.contains("/ns/pilot") && error.contains("/ns/captain"), "{error}");

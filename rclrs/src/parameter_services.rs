@@ -1,10 +1,13 @@
 //! The services of the parameters of a node, for clients of this and of other processes.
 
 use crate::event_loop::{EventLoop, State};
+use ringspin::parameter::ParameterClient;
 use ringspin::{Context, QoS, Responder, Result, Service};
 use ringspin_adapter::{Carried, Type, lock};
-use ringspin_messages::ParameterService;
+use ringspin_messages::rcl_interfaces::msg::{Parameter, ParameterDescriptor, ParameterValue};
 use ringspin_messages::rcl_interfaces::srv;
+use ringspin_messages::{ParameterService, ParameterStore};
+use std::slice::from_ref;
 use std::sync::Mutex;
 
 /// Requests that may wait at a service.
@@ -42,7 +45,7 @@ fn offer_one<S: ParameterService>(event_loop: &EventLoop<()>) -> Result<Service>
     let node = &event_loop.node;
     let service = node.resolve_service_name(&format!("~/{}", S::NAME))?;
     event_loop.app.set_type(&service, Type::Service(Carried::service_table::<S>()))?;
-    let parameters = node.parameters();
+    let parameters = Answers(node.parameters());
     let answer = move |_: &mut State<()>,
                        request: &Carried,
                        responder: Responder<Carried>,
@@ -53,4 +56,31 @@ fn offer_one<S: ParameterService>(event_loop: &EventLoop<()>) -> Result<Service>
         }
     };
     node.create_deferred_service(&service, QoS::keep_all(REQUESTS_MAX), answer)
+}
+
+/// The parameters of a node as rclrs answers requests for them: each one that is not declared is
+/// not set, where rclcpp leaves the other ones out as well.
+struct Answers(ParameterClient);
+
+impl ParameterStore for Answers {
+    fn names(&self) -> Vec<String> {
+        self.0.names()
+    }
+
+    fn get(&self, names: &[String]) -> Vec<ParameterValue> {
+        let get = |name| ParameterStore::get(&self.0, from_ref(name)).pop().unwrap_or_default();
+        names.iter().map(get).collect()
+    }
+
+    fn describe(&self, names: &[String]) -> Vec<ParameterDescriptor> {
+        let not_set =
+            |name: &String| ParameterDescriptor { name: name.clone(), ..Default::default() };
+        let describe =
+            |name| self.0.describe(from_ref(name)).pop().unwrap_or_else(|| not_set(name));
+        names.iter().map(describe).collect()
+    }
+
+    fn set_all(&self, parameters: Vec<Parameter>) -> std::result::Result<(), String> {
+        ParameterStore::set_all(&self.0, parameters)
+    }
 }

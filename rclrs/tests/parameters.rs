@@ -578,3 +578,21 @@ fn application_can_answer_a_parameter_service_itself() {
     let second = caller.node.create_service::<srv::GetParameters, _>("~/get_parameters", answer);
     assert!(second.is_err());
 }
+
+#[test]
+fn names_that_are_not_declared_have_no_value_beside_those_that_are() {
+    let mut caller = Caller::new();
+    let _gain = caller.node.declare_parameter("gain").default(2.5).mandatory().unwrap();
+    let names: Vec<String> = ["gain", "gian"].map(Into::into).into();
+    let request = GetParameters_Request { names: names.clone() };
+    let got = caller.call::<srv::GetParameters>("get_parameters", request);
+    let values: Vec<_> = got.values.iter().map(|it| (it.type_, it.double_value)).collect();
+    assert_eq!(values, [(3, 2.5), (0, 0.0)]);
+    let request = DescribeParameters_Request { names: names.clone() };
+    let described = caller.call::<srv::DescribeParameters>("describe_parameters", request);
+    let described: Vec<_> = described.descriptors.iter().map(|it| (&*it.name, it.type_)).collect();
+    assert_eq!(described, [("gain", 3), ("gian", 0)]);
+    let request = GetParameterTypes_Request { names };
+    let types = caller.call::<srv::GetParameterTypes>("get_parameter_types", request);
+    assert_eq!(types.types, [3, 0]);
+}

@@ -96,6 +96,39 @@ macro_rules! r2r_is_patched {
     };
 }
 
+/// Is implemented by the `Context` of ringspin's `rclrs`; see [`rclrs_is_patched`].
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "rclrs is that of crates.io, not ringspin's: a patch does not apply to a lock file \
+               by itself, nor to another version",
+    note = "run `cargo update -p rclrs -p ros-env -p rosidl_runtime_rs`, and require a version \
+            that `0.8.0` satisfies"
+)]
+pub trait PatchedRclrs {}
+
+/// Fails to compile if the application's `rclrs` is not the one of ringspin, like
+/// [`r2r_is_patched`].
+///
+/// ```compile_fail,E0277
+/// mod rclrs {
+///     pub struct Context; // that of crates.io
+/// }
+/// ringspin::rclrs_is_patched!(crate::rclrs);
+/// # fn main() {}
+/// ```
+#[macro_export]
+macro_rules! rclrs_is_patched {
+    () => {
+        $crate::rclrs_is_patched!(::rclrs);
+    };
+    ($($rclrs:tt)+) => {
+        const _: () = {
+            const fn is_patched<T: $crate::PatchedRclrs>() {}
+            is_patched::<$($rclrs)+::Context>()
+        };
+    };
+}
+
 /// The names that most nodes need.
 ///
 /// ```

@@ -21,6 +21,9 @@ struct Inner {
     domain_id: Option<usize>,
 }
 
+/// Says at compile time that an application has this crate as its rclrs.
+impl ringspin::PatchedRclrs for Context {}
+
 impl Default for Context {
     /// A context without arguments.
     fn default() -> Self {

@@ -45,6 +45,8 @@ use rclrs::{
 };
 use rclrs::{log, log_debug, log_error, log_fatal, log_info, log_warn, rmw_request_id_t};
 
+ringspin::rclrs_is_patched!();
+
 #[test]
 fn aliases_and_modules_have_their_names() {
     fn is_message<T: rclrs::MessageIDL + rclrs::RmwMessageIDL>() {}

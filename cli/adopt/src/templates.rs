@@ -29,7 +29,8 @@ fn digest(program: &str) -> String {
     assert!(run.status.success(), "{program} ended with {}:\n{said}", run.status);
     let line = said.lines().rev().find(|line| line.starts_with("ringspin: "));
     let (_, digest) = line.and_then(|line| line.split_once(" digest ")).unwrap_or_else(|| {
-        panic!("{program} printed no digest:\n{said}");
+        let remedy = "if cargo does not use the patch, run `cargo ringspin adopt` again";
+        panic!("{program} printed no digest; {remedy}:\n{said}");
     });
     digest.split_whitespace().next().unwrap_or_default().to_owned()
 }

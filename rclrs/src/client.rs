@@ -17,11 +17,11 @@ use crate::log_error;
 use crate::node::{IntoPrimitiveOptions, Node};
 use crate::publisher::MessageCow;
 use crate::qos::QoSProfile;
-use crate::service::{CALLS_MAX, ServiceInfo};
+use crate::service::ServiceInfo;
 use futures::channel::oneshot;
 use ringspin::event::{EventId, SourceId};
 use ringspin::message::MessageTimes;
-use ringspin::{CallError, Graph, QoS, Reply};
+use ringspin::{CallError, Graph, Reply};
 use ringspin_adapter::{Carried, Type};
 use rosidl_runtime_rs::Service as ServiceIDL;
 use std::fmt;
@@ -43,6 +43,8 @@ pub type Client<T> = Arc<ClientState<T>>;
 pub struct ClientState<T: ServiceIDL> {
     client: ringspin::Client<State<()>, Carried, Carried>,
     called: Arc<Called>,
+    /// Limit of the unanswered calls.
+    calls_max: usize,
     node: Node,
     service: PhantomData<fn(T)>,
 }
@@ -65,13 +67,14 @@ impl<T: ServiceIDL> ClientState<T> {
     ) -> Result<Arc<Self>, RclrsError> {
         let table = Carried::service_table::<T::Ros>();
         let name = node.note_topic(options.service_name, Type::Service(table))?;
-        let qos = QoS::keep_all(CALLS_MAX);
+        let qos = options.qos.for_service();
         let created = node.event_loop.node.create_client(options.service_name, qos);
         let failed = |error| RclrsError::from_graph(&error, RclReturnCode::ServiceNameInvalid);
         let client = created.map_err(failed)?;
         let graph = node.event_loop.app.graph.clone();
         let called = Arc::new(Called { name, graph, sources: OnceLock::new() });
-        Ok(Arc::new(Self { client, called, node: node.clone(), service: PhantomData }))
+        let (calls_max, node) = (qos.depth(), node.clone());
+        Ok(Arc::new(Self { client, called, calls_max, node, service: PhantomData }))
     }
 
     /// Sends a request: an owned one without a copy, or a clone of a borrowed one. The promise is
@@ -80,8 +83,9 @@ impl<T: ServiceIDL> ClientState<T> {
     /// dropped does not withdraw the request.
     ///
     /// # Errors
-    /// For a request that its definition does not allow, beyond 1000 unanswered calls of the
-    /// client or 1000 requests that wait at the server, and if the middleware refuses it.
+    /// For a request that its definition does not allow, beyond the unanswered calls that the
+    /// [depth](ClientOptions::qos) of the client allows, or the requests that wait at the server by
+    /// its depth, and if the middleware refuses it.
     pub fn call<'a, Req, Out>(&self, request: Req) -> Result<Promise<Out>, RclrsError>
     where
         Req: MessageCow<'a, T::Request>,
@@ -107,9 +111,19 @@ impl<T: ServiceIDL> ClientState<T> {
         match self.client.call(request, end).map_err(|refused| refused.reason) {
             Ok(()) => {}
             Err(error @ CallError::NoService) => self.called.log_unanswered(&error),
+            Err(CallError::TooManyCalls) => return Err(failed(&self.too_many_calls())),
             Err(error) => return Err(failed(&error)),
         }
         Ok(promise)
+    }
+
+    fn too_many_calls(&self) -> String {
+        let (max, name) = (self.calls_max, &self.called.name);
+        format!(
+            "{max} calls of this client have no response yet; wait for one, or create the client \
+             with a greater depth, as in `\"{name}\".keep_last({})`",
+            max.saturating_mul(10)
+        )
     }
 
     /// Sends a request like [`call`](Self::call), and calls `callback` with the response, as one
@@ -226,8 +240,9 @@ impl<T: ServiceIDL> fmt::Debug for ClientState<T> {
 pub struct ClientOptions<'a> {
     /// The name of the service.
     pub service_name: &'a str,
-    /// The quality of service. It changes nothing: a client is reliable, and has up to 1000
-    /// unanswered calls.
+    /// The quality of service. A client has as many unanswered calls as the depth says, at least
+    /// 1000: there is a place for each response from the begin. The other policies matter over
+    /// ROS 2.
     pub qos: QoSProfile,
 }
 

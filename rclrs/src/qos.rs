@@ -10,6 +10,11 @@ use std::time::Duration;
 /// Limit of the messages of [`QoSHistoryPolicy::KeepAll`]; beyond, publishing fails.
 const KEEP_ALL_MAX: usize = 5000;
 
+/// Requests that may wait at a service, and calls of a client that may be unanswered, unless the
+/// options have a greater depth. In rclrs a client has no limit, and ROS 2 overwrites requests and
+/// responses beyond the depth.
+const CALLS_MIN: usize = 1000;
+
 /// The number of messages that are kept.
 ///
 /// It is that of the newest messages in the queue of a subscription, and of those that a
@@ -265,7 +270,15 @@ impl QoSProfile {
     /// Returns the policies for a publisher.
     pub(crate) fn for_publisher(self) -> QoS {
         let best = (Reliability::Reliable, Durability::TransientLocal, Liveliness::Automatic);
-        self.resolved(best)
+        self.resolved(self.history.kept(), best)
+    }
+
+    /// Returns the policies for a service or client. All requests and responses are kept: as many
+    /// as the depth says, at least [`CALLS_MIN`].
+    pub(crate) fn for_service(self) -> QoS {
+        let best = (Reliability::Reliable, Durability::Volatile, Liveliness::Automatic);
+        let depth = self.history.kept().depth().max(CALLS_MIN);
+        self.resolved(QoS::keep_all(depth), best)
     }
 
     /// Returns the policies for a subscription of a topic on which publishers offer `offered`, as
@@ -278,11 +291,14 @@ impl QoSProfile {
         let durability = offered().map(QoS::durability).min();
         let is_manual = |qos: &QoS| qos.liveliness() == Liveliness::ManualByTopic;
         let all_are_manual = offered().next().is_some() && offered().all(is_manual);
-        self.resolved((
+        let liveliness =
+            if all_are_manual { Liveliness::ManualByTopic } else { Liveliness::Automatic };
+        let best = (
             reliability.unwrap_or(Reliability::Reliable),
             durability.unwrap_or(Durability::Volatile),
-            if all_are_manual { Liveliness::ManualByTopic } else { Liveliness::Automatic },
-        ))
+            liveliness,
+        );
+        self.resolved(self.history.kept(), best)
     }
 
     /// Returns the profile with the policies of the graph.
@@ -313,8 +329,9 @@ impl QoSProfile {
         }
     }
 
-    /// Returns the policies with `best` instead of the best-available ones.
-    fn resolved(self, best: (Reliability, Durability, Liveliness)) -> QoS {
+    /// Returns the policies with the history of `kept`, and `best` instead of the best-available
+    /// ones.
+    fn resolved(self, kept: QoS, best: (Reliability, Durability, Liveliness)) -> QoS {
         let reliability = match self.reliability {
             QoSReliabilityPolicy::BestAvailable => best.0,
             QoSReliabilityPolicy::BestEffort => Reliability::BestEffort,
@@ -337,8 +354,8 @@ impl QoSProfile {
             }
         };
         let qos = match reliability {
-            Reliability::BestEffort => self.history.kept().best_effort(),
-            Reliability::Reliable => self.history.kept().reliable(),
+            Reliability::BestEffort => kept.best_effort(),
+            Reliability::Reliable => kept.reliable(),
         };
         let qos = match durability {
             Durability::Volatile => qos.volatile(),

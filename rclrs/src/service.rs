@@ -20,15 +20,12 @@ use crate::node::{IntoPrimitiveOptions, Node, NodeState};
 use crate::qos::QoSProfile;
 use crate::worker::{WorkScope, Worker};
 use callback::{Answer, Call};
+use ringspin::Responder;
 use ringspin::message::MessageTimes;
-use ringspin::{QoS, Responder};
 use ringspin_adapter::{Carried, Type};
 use rosidl_runtime_rs::Service as ServiceIDL;
 use std::fmt;
 use std::sync::Arc;
-
-/// Requests that may wait at a service, and calls of a client that may be unanswered.
-pub(crate) const CALLS_MAX: usize = 1000;
 
 /// A handle of a service of a node.
 pub type Service<T> = Arc<ServiceState<T, Node>>;
@@ -72,7 +69,7 @@ impl<T: ServiceIDL, Scope: WorkScope> ServiceState<T, Scope> {
             called.with(|callback| callback.call(&mut state.payload, call));
             state.notify();
         };
-        let qos = QoS::keep_all(CALLS_MAX);
+        let qos = options.qos.for_service();
         let created = event_loop.node.create_deferred_service(options.name, qos, call);
         let failed = |error| RclrsError::from_graph(&error, RclReturnCode::ServiceNameInvalid);
         let service = created.map_err(failed)?;
@@ -127,8 +124,8 @@ impl<T: ServiceIDL, Scope: WorkScope> fmt::Debug for ServiceState<T, Scope> {
 pub struct ServiceOptions<'a> {
     /// The name of the service.
     pub name: &'a str,
-    /// The quality of service. It changes nothing: a service is reliable, and keeps up to 1000
-    /// requests.
+    /// The quality of service. A service keeps as many requests as the depth says, at least 1000,
+    /// and overwrites none. The other policies matter over ROS 2.
     pub qos: QoSProfile,
 }
 

@@ -543,6 +543,10 @@ fn actions_with_a_wrong_name_or_type_or_a_second_server_are_refused() {
     let error = node.create_action_client::<Fibonacci>("a b").err().unwrap().to_string();
     assert!(error.contains("a b"), "{error}");
     let server = node.create_action_server("act", fibonacci).unwrap();
+    let own = node.create_action_server("{node}/act", fibonacci).unwrap();
+    let error = node.create_action_server("~/act", fibonacci).err().unwrap().to_string();
+    assert!(error.contains("/node/act/_action/"), "{error}");
+    drop(own);
     let error = node.create_action_server("act", fibonacci).err().unwrap().to_string();
     assert!(error.contains("/act/_action/"), "{error}");
     let error = node.create_action_client::<LookupTransform>("act").err().unwrap().to_string();
@@ -629,4 +633,30 @@ fn simulated_goals_have_the_same_events_in_every_run() {
     assert!(log.iter().any(|line| line.starts_with("(Unknown, ")), "{log:#?}");
     assert!(log.iter().any(|line| line.starts_with("4000: Cancelled ")), "{log:#?}");
     assert_eq!(log, run());
+}
+
+#[test]
+fn a_greater_depth_of_its_services_raises_the_limits_of_an_action() {
+    const REQUESTS: usize = 1100;
+    let (_executor, node) = node();
+    let deep = QoSProfile::services_default().keep_last(REQUESTS as u32);
+    let mut options = ActionServerOptions::new("act");
+    options.goal_service_qos = deep;
+    options.result_service_qos = deep;
+    options.cancel_service_qos = deep;
+    let _server = node.create_action_server(options, fibonacci).unwrap();
+    let mut options = ActionClientOptions::new("act");
+    options.goal_service_qos = deep;
+    options.result_service_qos = deep;
+    options.cancel_service_qos = deep;
+    let client = node.create_action_client::<Fibonacci>(options).unwrap();
+    let counts = |mut request: Box<dyn FnMut() -> bool>| (0..=REQUESTS).position(|_| !request());
+    let id = GoalUuid([1; 16]);
+    let (of_goals, of_results, of_cancels) = (client.clone(), client.clone(), client);
+    let counted = [
+        counts(Box::new(move || of_goals.try_request_goal(goal(1)).is_ok())),
+        counts(Box::new(move || of_results.try_receive_result(id).is_ok())),
+        counts(Box::new(move || of_cancels.try_cancel_goal(id).is_ok())),
+    ];
+    assert_eq!(counted, [Some(REQUESTS); 3]);
 }

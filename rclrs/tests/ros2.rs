@@ -149,6 +149,27 @@ fn services_are_called_both_ways() {
     assert_eq!(wait(&spinning, promise).message, "from rclpy");
 }
 
+/// Reliable ends of these services and the best-effort ones of the peer do not match.
+#[test]
+fn services_and_clients_have_the_policies_of_their_options() {
+    let (ours, theirs) = (unique("our_effort"), unique("their_effort"));
+    let mut peer = peer("best");
+    peer.ask(json!({"do": "service", "name": theirs, "type": "std_srvs/srv/SetBool",
+        "answer": {"success": true}, "reliability": "best_effort"}));
+    let spinning = spinning("effort");
+    let node = &spinning.node;
+    let respond = |_: SetBool_Request| SetBool_Response { success: true, ..Default::default() };
+    let _service = node.create_service::<SetBool, _>(ours.best_effort(), respond).unwrap();
+    let client = node.create_client::<SetBool>(theirs.best_effort()).unwrap();
+    wait(&spinning, client.notify_on_service_ready());
+    peer.ask(json!({"do": "client_matched", "name": theirs}));
+    let promise: Promise<SetBool_Response> = client.call(SetBool_Request { data: true }).unwrap();
+    assert!(wait(&spinning, promise).success);
+    let answer = peer.ask(json!({"do": "call", "name": ours, "type": "std_srvs/srv/SetBool",
+        "reliability": "best_effort"}));
+    assert_eq!(answer["success"], true);
+}
+
 #[test]
 fn parameters_have_their_services() {
     let mut peer = peer("tuner");

@@ -342,6 +342,47 @@ fn a_call_of_a_server_that_ends_is_cancelled() {
     assert!(spin_for(&mut executor, promise).is_err());
 }
 
+/// Calls before the first spin, until a call is refused; the promises, and the error.
+fn call_until_refused(client: &Client<AddTwoInts>) -> (Vec<Promise<Response>>, String) {
+    let mut promises = Vec::new();
+    loop {
+        match client.call(request(promises.len() as i64, 1)) {
+            Ok(promise) => promises.push(promise),
+            Err(error) => return (promises, error.to_string()),
+        }
+        assert!(promises.len() < 2000, "calls without a limit");
+    }
+}
+
+#[test]
+fn a_greater_depth_raises_the_limits_of_calls() {
+    let (mut executor, node) = node();
+    let serve = |options| {
+        node.create_service::<AddTwoInts, _>(options, |request: Request| sum(&request)).unwrap()
+    };
+    let _services = [serve("deep".keep_last(1500)), serve("plain".keep_last(3))];
+    let client = |options| node.create_client::<AddTwoInts>(options).unwrap();
+    let (plain, refused) = call_until_refused(&client("deep".keep_last(3)));
+    assert_eq!(plain.len(), 1000);
+    assert!(refused.contains("/deep: 1000 calls of this client have no response"), "{refused}");
+    assert!(refused.contains("\"/deep\".keep_last(10000)"), "{refused}");
+    // The other 500 requests that wait at the service.
+    let (deep, refused) = call_until_refused(&client("deep".keep_all()));
+    assert_eq!(deep.len(), 500);
+    assert!(refused.contains("/deep: the service's queue of requests is full"), "{refused}");
+    let (shallow, refused) = call_until_refused(&client("plain".keep_last(1200)));
+    assert_eq!(shallow.len(), 1000);
+    assert!(refused.contains("/plain: the service's queue of requests is full"), "{refused}");
+    let sums = run(&mut executor, async move {
+        let mut sums = 0;
+        for promise in plain.into_iter().chain(deep).chain(shallow) {
+            sums += promise.await.unwrap().sum;
+        }
+        sums
+    });
+    assert_eq!(sums, 2 * (1..=1000).sum::<i64>() + (1..=500).sum::<i64>());
+}
+
 #[test]
 fn a_response_that_its_definition_does_not_allow_is_dropped() {
     let (mut executor, node) = node();
@@ -393,8 +434,11 @@ fn names_are_resolved_and_checked() {
     assert_eq!((&*service.service_name(), &*own.service_name()), ("/robot/add", "/robot/node/add"));
     let client = node.create_client::<AddTwoInts>("add").unwrap();
     assert_eq!(client.service_name(), "/robot/add");
+    let client = node.create_client::<AddTwoInts>("{namespace}/{node}/add").unwrap();
+    assert_eq!(client.service_name(), own.service_name());
     let invalid = RclReturnCode::ServiceNameInvalid;
     assert!(is_error(serve("1st"), invalid));
+    assert!(is_error(serve("{name}/add"), invalid));
     assert!(is_error(node.create_client::<AddTwoInts>("1st"), invalid));
     assert!(is_error(node.create_client::<Trigger>("add"), RclReturnCode::Error));
     assert!(is_error(serve("add"), RclReturnCode::Error));

@@ -219,7 +219,7 @@ class Peer:
 
     # Services
 
-    def do_service(self, name, type, answer=None, hold=False):
+    def do_service(self, name, type, answer=None, hold=False, **qos):
         """Answers each request with what has the same name in it, and with answer. hold: never."""
         def respond(request, response):
             while hold:
@@ -228,12 +228,14 @@ class Peer:
                 if hasattr(request, field):
                     setattr(response, field, getattr(request, field))
             return fill(response, answer or {})
-        self.services[name] = self.node.create_service(find_type(type), name, respond)
+        self.services[name] = self.node.create_service(find_type(type), name, respond,
+                                                       qos_profile=qos_of(qos))
 
-    def do_call(self, name, type, value=None, timeout=LONG_WAIT):
+    def do_call(self, name, type, value=None, timeout=LONG_WAIT, **qos):
         """Waits for the service, calls it, and answers with its response."""
         kind = find_type(type)
-        client = self.clients.get(name) or self.node.create_client(kind, name)
+        client = (self.clients.get(name)
+                  or self.node.create_client(kind, name, qos_profile=qos_of(qos)))
         self.clients[name] = client
         state = {}
 

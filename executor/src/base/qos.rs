@@ -149,6 +149,12 @@ impl QoS {
         Self::keep_last(1).transient_local()
     }
 
+    /// Keeps all messages, at most as many as the depth says.
+    pub(crate) const fn all_kept(mut self) -> Self {
+        self.history = History::KeepAll;
+        self
+    }
+
     /// Sets [`Reliability::Reliable`], the default.
     #[must_use]
     pub const fn reliable(mut self) -> Self {

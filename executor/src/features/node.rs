@@ -421,7 +421,8 @@ impl<S: Send + 'static> Node<S> {
 
     /// Creates a server of service `name`: `callback` answers each request at once.
     ///
-    /// The depth of `qos` limits the waiting requests; beyond it, calls are refused.
+    /// The depth of `qos` limits the waiting requests; beyond it, calls are refused. Its other
+    /// policies matter over ROS 2.
     ///
     /// # Errors
     /// Fails for an invalid name, a service that another node offers or uses with other types, a
@@ -473,7 +474,7 @@ impl<S: Send + 'static> Node<S> {
     /// Creates a client of service `name`.
     ///
     /// The depth of `qos` limits the calls without a response; [`QoS::held`] limits the replies
-    /// that are kept.
+    /// that are kept. Its other policies matter over ROS 2.
     ///
     /// # Errors
     /// Fails for an invalid name, a service of other types, a depth out of range, requests or

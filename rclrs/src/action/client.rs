@@ -12,6 +12,7 @@ use crate::client::{Client, ClientOptions, ClientState};
 use crate::error::RclrsError;
 use crate::executor::Promise;
 use crate::node::Node;
+use crate::qos::QoSProfile;
 use crate::subscription::{Subscription, SubscriptionOptions};
 use ringspin_messages::RosAction;
 use ros_env::action_msgs::msg::{GoalInfo, GoalStatusArray};
@@ -74,9 +75,9 @@ impl<A: Action> ActionClientState<A> {
         let set_statuses = move |message: GoalStatusArray| of_status.set_statuses(message);
         let status = node.create_subscription::<GoalStatusArray, _>(of_topic, set_statuses)?;
         Ok(Arc::new(Self {
-            send_goal: ClientState::create(node, &ClientOptions::new(&names.send_goal))?,
-            cancel_goal: ClientState::create(node, &ClientOptions::new(&names.cancel_goal))?,
-            get_result: ClientState::create(node, &ClientOptions::new(&names.get_result))?,
+            send_goal: client(node, &names.send_goal, options.goal_service_qos)?,
+            cancel_goal: client(node, &names.cancel_goal, options.cancel_service_qos)?,
+            get_result: client(node, &names.get_result, options.result_service_qos)?,
             followed,
             feedback,
             status,
@@ -116,8 +117,8 @@ impl<A: Action> ActionClientState<A> {
     /// Sends a goal like [`request_goal`](Self::request_goal).
     ///
     /// # Errors
-    /// For a goal that its definition does not allow, beyond 1000 requests without a response, and
-    /// if the middleware refuses the request.
+    /// For a goal that its definition does not allow, beyond the unanswered requests that the
+    /// options allow, and if the middleware refuses the request.
     pub fn try_request_goal(
         self: &Arc<Self>,
         goal: A::Goal,
@@ -186,7 +187,7 @@ impl<A: Action> ActionClientState<A> {
     /// Requests the result of a goal like [`receive_result`](Self::receive_result).
     ///
     /// # Errors
-    /// Beyond 1000 requests without a response, and if the middleware refuses the request.
+    /// Beyond the unanswered requests that the options allow, and if the middleware refuses one.
     pub fn try_receive_result(
         self: &Arc<Self>,
         goal_id: GoalUuid,
@@ -214,7 +215,7 @@ impl<A: Action> ActionClientState<A> {
     /// Requests to cancel a goal like [`cancel_goal`](Self::cancel_goal).
     ///
     /// # Errors
-    /// Beyond 1000 requests without a response, and if the middleware refuses the request.
+    /// Beyond the unanswered requests that the options allow, and if the middleware refuses one.
     pub fn try_cancel_goal(
         self: &Arc<Self>,
         goal_id: GoalUuid,
@@ -237,7 +238,7 @@ impl<A: Action> ActionClientState<A> {
     /// Requests to cancel all goals like [`cancel_all_goals`](Self::cancel_all_goals).
     ///
     /// # Errors
-    /// Beyond 1000 requests without a response, and if the middleware refuses the request.
+    /// Beyond the unanswered requests that the options allow, and if the middleware refuses one.
     pub fn try_cancel_all_goals(
         self: &Arc<Self>,
     ) -> Result<MultiCancelResponseClient<A>, RclrsError> {
@@ -256,7 +257,7 @@ impl<A: Action> ActionClientState<A> {
     /// Requests to cancel goals like [`cancel_goals_prior_to`](Self::cancel_goals_prior_to).
     ///
     /// # Errors
-    /// Beyond 1000 requests without a response, and if the middleware refuses the request.
+    /// Beyond the unanswered requests that the options allow, and if the middleware refuses one.
     pub fn try_cancel_goals_prior_to(
         self: &Arc<Self>,
         time: Time,
@@ -292,6 +293,12 @@ impl<A: Action> ActionClientState<A> {
     pub(super) fn prune(&self, goal_id: GoalUuid) {
         self.followed.prune(goal_id);
     }
+}
+
+fn client<S: Service>(node: &Node, name: &str, qos: QoSProfile) -> Result<Client<S>, RclrsError> {
+    let mut options = ClientOptions::new(name);
+    options.qos = qos;
+    ClientState::create(node, &options)
 }
 
 /// Lets a client forget a goal that nothing follows.

@@ -295,7 +295,7 @@ impl<A: Action> CancellationClient<A> {
     /// Requests to cancel the goal like [`cancel`](Self::cancel).
     ///
     /// # Errors
-    /// Beyond 1000 requests without a response, and if the middleware refuses the request.
+    /// Beyond the unanswered requests that the options allow, and if the middleware refuses one.
     pub fn try_cancel(&self) -> Result<CancelResponseClient<A>, RclrsError> {
         self.client.try_cancel_goal(self.goal_id)
     }

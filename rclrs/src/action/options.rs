@@ -58,12 +58,12 @@ macro_rules! action_options {
 
 action_options! {
     ActionServerOptions, IntoActionServerOptions, into_action_server_options, "server";
-    /// The quality of service of the service for goals. It changes nothing: see
+    /// The quality of service of the service for goals: see
     /// [`ServiceOptions::qos`](crate::ServiceOptions::qos).
     goal_service_qos: QoSProfile = QoSProfile::services_default();
-    /// The quality of service of the service for results. It changes nothing.
+    /// The quality of service of the service for results.
     result_service_qos: QoSProfile = QoSProfile::services_default();
-    /// The quality of service of the service that cancels goals. It changes nothing.
+    /// The quality of service of the service that cancels goals.
     cancel_service_qos: QoSProfile = QoSProfile::services_default();
     /// The quality of service of the topic of feedback.
     feedback_topic_qos: QoSProfile = QoSProfile::topics_default();
@@ -75,12 +75,12 @@ action_options! {
 
 action_options! {
     ActionClientOptions, IntoActionClientOptions, into_action_client_options, "client";
-    /// The quality of service of the service for goals. It changes nothing: see
+    /// The quality of service of the service for goals: see
     /// [`ClientOptions::qos`](crate::ClientOptions::qos).
     goal_service_qos: QoSProfile = QoSProfile::services_default();
-    /// The quality of service of the service for results. It changes nothing.
+    /// The quality of service of the service for results.
     result_service_qos: QoSProfile = QoSProfile::services_default();
-    /// The quality of service of the service that cancels goals. It changes nothing.
+    /// The quality of service of the service that cancels goals.
     cancel_service_qos: QoSProfile = QoSProfile::services_default();
     /// The quality of service of the topic of feedback.
     feedback_topic_qos: QoSProfile = QoSProfile::topics_default();

@@ -18,11 +18,10 @@ use crate::log_error;
 use crate::logging::Logger;
 use crate::node::Node;
 use crate::qos::QoSProfile;
-use crate::service::CALLS_MAX;
 use crate::tasks::Tasks;
 use ringspin::action::messages::{CancelGoalRequest, CancelReturnCode};
 use ringspin::action::{GoalId, GoalInfo, GoalStatus};
-use ringspin::{Publisher, QoS, Responder, Time};
+use ringspin::{Publisher, Responder, Time};
 use ringspin_adapter::action::{CancelDecisions, Goals};
 use ringspin_adapter::{Carried, Type, lock};
 use ringspin_messages::action_msgs::msg::GoalStatusArray;
@@ -183,11 +182,14 @@ impl<A: Action> ServerGoals<A> {
         });
         type GetResult<A> = <<A as Action>::Ros as RosAction>::GetResult;
         type SendGoal<A> = <<A as Action>::Ros as RosAction>::SendGoal;
-        this.serve::<CancelGoal::Service>(node, &names.cancel_goal, Self::request_cancel)?;
-        this.serve::<GetResult<A>>(node, &names.get_result, |this, request, responder| {
+        let cancel_goal = (&*names.cancel_goal, options.cancel_service_qos);
+        this.serve::<CancelGoal::Service>(node, cancel_goal, Self::request_cancel)?;
+        let get_result = (&*names.get_result, options.result_service_qos);
+        this.serve::<GetResult<A>>(node, get_result, |this, request, responder| {
             this.known.send_result(GoalId(A::Ros::requested_result(&request)), responder);
         })?;
-        this.serve::<SendGoal<A>>(node, &names.send_goal, |this, request, responder| {
+        let send_goal = (&*names.send_goal, options.goal_service_qos);
+        this.serve::<SendGoal<A>>(node, send_goal, |this, request, responder| {
             this.request_goal(A::Ros::into_goal(request), responder);
         })?;
         Ok(this)
@@ -197,7 +199,7 @@ impl<A: Action> ServerGoals<A> {
     fn serve<S: GeneratedService>(
         self: &Arc<Self>,
         node: &Node,
-        service: &str,
+        (service, qos): (&str, QoSProfile),
         respond: fn(&Arc<Self>, S::Request, Responder<Carried>),
     ) -> Result<(), RclrsError> {
         node.note_topic(service, Type::Service(Carried::service_table::<S>()))?;
@@ -212,7 +214,7 @@ impl<A: Action> ServerGoals<A> {
                 Err(error) => log_error!(LIBRARY, "{name}: dropped a request: {error}"),
             }
         };
-        let qos = QoS::keep_all(CALLS_MAX);
+        let qos = qos.for_service();
         let created = node.event_loop.node.create_deferred_service(service, qos, call);
         let failed = |error| RclrsError::from_graph(&error, RclReturnCode::ServiceNameInvalid);
         lock(&self.services).push(created.map_err(failed)?);

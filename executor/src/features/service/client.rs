@@ -446,8 +446,7 @@ where
         let (requests, _) = builder.service::<Q, P>(&service, node.full_name())?;
         let beyond =
             builder.receive_remotely(node.handle.node_index, &name, |node, notifier| {
-                let (types, qos) = (ServiceTypes::of::<Q, P>(), QoS::keep_all(qos.depth()));
-                node.call(&service, types, qos, notifier)
+                node.call(&service, ServiceTypes::of::<Q, P>(), qos.all_kept(), notifier)
             })?;
         let responses = builder.private_topic::<Response<P>>(&name);
         let owner = node.full_name();

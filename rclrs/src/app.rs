@@ -1,7 +1,7 @@
 //! The graph that an executor runs, shared by everything that is created in it.
 
 use crate::error::{RclReturnCode, RclrsError};
-use crate::tasks::{Pool, Tasks};
+use crate::tasks::{Tasks, Waiting};
 use ringspin::{Arguments, Executor, StopHandle};
 use ringspin_adapter::environment;
 use ringspin_adapter::{TypedGraph, Use, lock};
@@ -30,8 +30,8 @@ pub(crate) struct App {
     /// Held until the flag is raised, by the thread that freezes: while an executor spins, others
     /// must not wait for it.
     starting: Mutex<()>,
-    /// The futures of all nodes.
-    pools: Mutex<Vec<Weak<Pool>>>,
+    /// Functions and futures that wait for the executor; `None` after its end.
+    waiting: Mutex<Option<Vec<Weak<dyn Waiting>>>>,
     /// The node for futures that belong to no node of the application.
     own_node: OnceLock<(ringspin::Node<()>, Tasks)>,
 }
@@ -63,7 +63,7 @@ impl App {
             executor: Mutex::new(executor),
             is_started: Flag::default(),
             starting: Mutex::default(),
-            pools: Mutex::default(),
+            waiting: Mutex::new(Some(Vec::new())),
             own_node: OnceLock::new(),
         });
         #[cfg(ros_is_sourced)]
@@ -121,16 +121,23 @@ impl App {
     /// New futures for a node.
     pub(crate) fn tasks<S: Send + 'static>(&self, node: &ringspin::Node<S>) -> Tasks {
         let tasks = Tasks::new(node);
-        let mut pools = lock(&self.pools);
-        pools.retain(|pool| pool.strong_count() > 0);
-        pools.push(Arc::downgrade(tasks.pool()));
+        self.end_with_executor(tasks.pool().clone());
         tasks
     }
 
-    /// Drops the futures of all nodes, which may keep nodes, and so this.
-    pub(crate) fn end_tasks(&self) {
-        let pools = std::mem::take(&mut *lock(&self.pools));
-        pools.into_iter().filter_map(|pool| pool.upgrade()).for_each(|pool| pool.end());
+    /// Ends `waiting` with the executor: at once after that.
+    pub(crate) fn end_with_executor(&self, waiting: Arc<dyn Waiting>) {
+        if let Some(all) = &mut *lock(&self.waiting) {
+            all.retain(|it| it.strong_count() > 0);
+            return all.push(Arc::downgrade(&waiting));
+        }
+        waiting.end();
+    }
+
+    /// Ends all that wait for the executor. They may keep nodes, and so this.
+    pub(crate) fn end(&self) {
+        let all = lock(&self.waiting).take();
+        all.into_iter().flatten().filter_map(|it| it.upgrade()).for_each(|it| it.end());
     }
 
     /// The futures that belong to no node of the application. Their node has a name that begins

@@ -1,7 +1,7 @@
 //! The event loop of a node or a worker.
 
 use crate::app::App;
-use crate::tasks::Tasks;
+use crate::tasks::{Tasks, Waiting};
 use ringspin::arguments::NodeArguments;
 use ringspin_adapter::lock;
 use std::sync::{Arc, Mutex, Weak};
@@ -75,6 +75,12 @@ impl<C> Slot<C> {
         };
         drop(place);
         drop(ended);
+    }
+}
+
+impl<C: Send> Waiting for Slot<C> {
+    fn end(&self) {
+        self.close();
     }
 }
 

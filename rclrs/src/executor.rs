@@ -69,11 +69,12 @@ impl Executor {
     }
 }
 
-/// The futures of its nodes are dropped with the executor. Nodes stay, and can publish.
+/// The futures of its nodes, and the functions that wait for a worker, are dropped with the
+/// executor. Nodes stay, and can publish.
 impl Drop for Executor {
     fn drop(&mut self) {
         if let Ok(app) = &self.commands.app {
-            app.end_tasks();
+            app.end();
         }
     }
 }

@@ -19,6 +19,12 @@ use std::task::{Context, Poll};
 #[derive(Clone)]
 pub(crate) struct Tasks(Arc<Pool>);
 
+/// Functions and futures that wait for the executor, with promises for their outputs.
+pub(crate) trait Waiting: Send + Sync {
+    /// Drops all of them, and those that are added later: the promises are cancelled.
+    fn end(&self);
+}
+
 /// The futures of an event loop.
 pub(crate) struct Pool {
     added: mpsc::UnboundedSender<BoxFuture<'static, ()>>,
@@ -49,9 +55,10 @@ impl Pool {
             }
         }
     }
+}
 
-    /// Drops all futures.
-    pub(crate) fn end(&self) {
+impl Waiting for Pool {
+    fn end(&self) {
         let started = lock(&self.start).take();
         let polled = lock(&self.polled).take();
         drop((started, polled)); // without the locks: a future may add another one

@@ -4,6 +4,7 @@ use crate::error::{RclReturnCode, RclrsError};
 use crate::event_loop::{EventLoop, Listener, Slot, State};
 use crate::executor::Promise;
 use crate::node::Node;
+use crate::tasks::Waiting;
 use futures::channel::oneshot;
 use ringspin::GuardCondition;
 use ringspin_adapter::lock;
@@ -26,8 +27,17 @@ pub struct WorkerState<Payload: Send + 'static> {
     run: GuardCondition,
 }
 
-/// Functions that wait for the payload.
-type Runs<Payload> = Mutex<VecDeque<Box<dyn FnOnce(&mut Payload) + Send>>>;
+/// Functions that wait for the payload; `None` after the end of the executor.
+struct Runs<Payload>(Mutex<Option<VecDeque<Run<Payload>>>>);
+
+type Run<Payload> = Box<dyn FnOnce(&mut Payload) + Send>;
+
+impl<Payload> Waiting for Runs<Payload> {
+    fn end(&self) {
+        let waiting = lock(&self.0).take();
+        drop(waiting); // without the lock: a function may keep the worker
+    }
+}
 
 impl<Payload: 'static + Send + Sync> WorkerState<Payload> {
     /// # Errors
@@ -39,12 +49,13 @@ impl<Payload: 'static + Send + Sync> WorkerState<Payload> {
     ) -> Result<Arc<Self>, RclrsError> {
         let failed = |error| RclrsError::from_graph(&error, RclReturnCode::NodeInvalid);
         let event_loop = node.event_loop.worker(name, payload).map_err(failed)?;
-        let runs = Arc::new(Runs::default());
+        let runs = Arc::new(Runs(Mutex::new(Some(VecDeque::new()))));
+        event_loop.app.end_with_executor(runs.clone());
         let waiting = runs.clone();
         let run_all = move |state: &mut State<Payload>, _: &mut ringspin::Context<'_>| {
             loop {
                 // The lock is not held while a function runs: that may add another one.
-                let next = lock(&waiting).pop_front();
+                let next = lock(&waiting.0).as_mut().and_then(VecDeque::pop_front);
                 let Some(run) = next else { break };
                 run(&mut state.payload);
             }
@@ -80,7 +91,9 @@ impl<Payload: 'static + Send + Sync> WorkerState<Payload> {
     }
 
     fn add(&self, run: impl FnOnce(&mut Payload) + Send + 'static) {
-        lock(&self.runs).push_back(Box::new(run));
+        if let Some(waiting) = &mut *lock(&self.runs.0) {
+            waiting.push_back(Box::new(run));
+        }
         self.run.trigger();
     }
 
@@ -103,8 +116,8 @@ impl<Payload: 'static + Send + Sync> WorkerState<Payload> {
     {
         let (sender, promise) = oneshot::channel();
         let listener = ActivityListener { slot: Arc::new(Slot::empty()) };
-        self.add_listener(&listener);
         let slot = listener.slot.clone();
+        let added = listener.clone();
         let mut waiting = Some((sender, listener));
         slot.set(Some(Box::new(move |payload| {
             if waiting.as_ref().is_some_and(|(sender, _)| sender.is_canceled()) {
@@ -117,6 +130,8 @@ impl<Payload: 'static + Send + Sync> WorkerState<Payload> {
                 let _ = sender.send(value);
             }
         })));
+        self.event_loop.app.end_with_executor(slot);
+        self.add_listener(&added);
         promise
     }
 

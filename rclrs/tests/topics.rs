@@ -1,6 +1,7 @@
 //! Publishers, subscriptions in every form, workers, and the ends of a spin.
 
 use futures::channel::oneshot;
+use futures::executor::block_on;
 use rclrs::*;
 use ros_env::std_msgs::msg::{Int32, String as Text, rmw};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -374,6 +375,23 @@ fn code_of(error: RclrsError) -> Option<RclReturnCode> {
         RclrsError::RclError { code, .. } => Some(code),
         _ => None,
     }
+}
+
+#[test]
+fn promises_of_a_worker_end_with_the_executor() {
+    let (mut executor, node) = node();
+    let worker = node.create_worker(1);
+    spin_until(&mut executor, worker.run_with_notice(|number| *number += 1).1);
+    let waits = (worker.run(|number| *number), worker.listen_until(|_| None::<()>));
+    drop(executor);
+    assert!(block_on(waits.0).is_err() && block_on(waits.1).is_err());
+    // Later ones, too, also of a later worker.
+    for worker in [worker, node.create_worker(1)] {
+        assert!(block_on(worker.run(|number| *number)).is_err());
+        assert!(block_on(worker.listen_until(|_| Some(()))).is_err());
+    }
+    let late = node.commands().create_node("late").unwrap();
+    assert!(block_on(late.notify_on_graph_change(|| true)).is_err());
 }
 
 #[test]

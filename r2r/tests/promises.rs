@@ -1,5 +1,5 @@
-//! Promises that r2r 0.9.7 does not keep: `scripts/compare-r2r` runs this file on it as well, where
-//! each test has to fail.
+//! Promises that r2r 0.9.7 does not keep: `scripts/compare-clients` runs this file on it as well,
+//! where each test has to fail.
 
 use futures::{FutureExt, StreamExt};
 use r2r::std_msgs::msg::Int32;

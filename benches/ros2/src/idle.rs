@@ -1,7 +1,6 @@
 //! The cost of an idle graph: twenty nodes with fifty subscriptions.
 
 use crate::measure::BoxError;
-use r2r::QosProfile;
 use ringspin_executor::{Message, QoS};
 use ringspin_messages::std_msgs::msg::String as Text;
 use ringspin_modes::Executor;
@@ -14,47 +13,28 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
-pub(crate) const CONTENDERS: &[&str] =
-    &["ringspin, single", "r2r, one node", "r2r, a thread per node", "rclpy"];
+pub(crate) const CONTENDERS: &[&str] = &[
+    "ringspin, single",
+    "r2r, one node",
+    "r2r, a thread per node",
+    "rclrs, one thread",
+    "rclrs, a worker per node",
+    "rclpy",
+];
 
-const NODES: usize = 20;
+pub(crate) const NODES: usize = 20;
 const SUBSCRIPTIONS: usize = 50;
-/// The timeout in r2r's README.
-const TIMEOUT: Duration = Duration::from_millis(100);
 const SETTLING: Duration = Duration::from_secs(4);
 const MEASURED: Duration = Duration::from_secs(10);
 
 /// The topics of node `number`: two or three.
-fn topics(number: usize) -> impl Iterator<Item = String> {
+pub(crate) fn topics(number: usize) -> impl Iterator<Item = String> {
     (number..SUBSCRIPTIONS).step_by(NODES).map(|topic| format!("/topic_{topic}"))
 }
 
 pub(crate) fn run(name: &str) -> Result<(), BoxError> {
     match name {
         "ringspin, single" => ringspin(),
-        "r2r, one node" => {
-            let all = (0..NODES).flat_map(topics).collect::<Vec<_>>();
-            let mut node = r2r_node("node", all)?;
-            println!("ready");
-            loop {
-                node.spin_once(TIMEOUT);
-            }
-        }
-        "r2r, a thread per node" => {
-            let node = |number| r2r_node(&format!("node_{number}"), topics(number));
-            let nodes = (0..NODES).map(node).collect::<Result<Vec<_>, _>>()?;
-            println!("ready");
-            std::thread::scope(|scope| {
-                for mut node in nodes {
-                    scope.spawn(move || {
-                        loop {
-                            node.spin_once(TIMEOUT);
-                        }
-                    });
-                }
-            });
-            Ok(())
-        }
         _ => Err(format!("no contender {name:?}").into()),
     }
 }
@@ -71,17 +51,6 @@ fn ringspin() -> Result<(), BoxError> {
     println!("ready");
     executor.spin()?;
     Ok(())
-}
-
-/// A node with messages that are never read; equivalent to a task that waits for them.
-fn r2r_node(name: &str, topics: impl IntoIterator<Item = String>) -> Result<r2r::Node, BoxError> {
-    let mut node = r2r::Node::create(r2r::Context::create()?, name, "")?;
-    for topic in topics {
-        let messages =
-            node.subscribe::<r2r::std_msgs::msg::String>(&topic, QosProfile::default())?;
-        std::mem::forget(messages); // dropping the stream would end the subscription
-    }
-    Ok(node)
 }
 
 /// Measures `child` from outside, and ends it.

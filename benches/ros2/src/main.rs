@@ -3,20 +3,27 @@
 //!
 //! ```text
 //! eval "$(scripts/ros2-env)"
-//! cargo run --release -p ringspin-ros2-benches --features ros2 -- hop     # one hop at 1 kHz
-//! cargo run --release -p ringspin-ros2-benches --features ros2 -- system  # the reference system
-//! cargo run --release -p ringspin-ros2-benches --features ros2 -- idle    # 20 nodes at rest
-//! cargo run --release -p ringspin-ros2-benches --features ros2 -- timers  # 1,000 timers
+//! cargo run --release -p ringspin-ros2-benches --features r2r -- hop     # one hop at 1 kHz
+//! cargo run --release -p ringspin-ros2-benches --features r2r -- system  # the reference system
+//! cargo run --release -p ringspin-ros2-benches --features r2r -- idle    # 20 nodes at rest
+//! cargo run --release -p ringspin-ros2-benches --features r2r -- timers  # 1,000 timers
+//! cargo run --release -p ringspin-ros2-benches --features r2r -- spins   # 100,000 spins
 //! ```
 //! An optional number sets the number of rounds; more rounds estimate the spread better.
 //!
-//! `RINGSPIN_PATCHED_BENCH` names this program, built with the member `r2r` in place of r2r
-//! (`scripts/bench-r2r`): then each contender of r2r is run by that as well.
+//! `RINGSPIN_PATCHED_BENCH` names this program, built with the members `r2r` and `rclrs` in place
+//! of the libraries (`scripts/bench-clients`): then it runs each of their contenders as well.
 
 mod hop;
 mod idle;
 mod measure;
-mod r2r_system;
+#[cfg(any(feature = "r2r", feature = "rclrs"))]
+mod nodes;
+#[cfg(feature = "r2r")]
+mod on_r2r;
+#[cfg(feature = "rclrs")]
+mod on_rclrs;
+mod spins;
 mod system;
 mod timers;
 
@@ -32,11 +39,12 @@ struct Comparison {
     rounds: usize,
 }
 
-const COMPARISONS: [Comparison; 4] = [
+const COMPARISONS: [Comparison; 5] = [
     Comparison { name: "hop", contenders: hop::CONTENDERS, rounds: 5 },
     Comparison { name: "system", contenders: system::CONTENDERS, rounds: 3 },
     Comparison { name: "idle", contenders: idle::CONTENDERS, rounds: 2 },
     Comparison { name: "timers", contenders: timers::CONTENDERS, rounds: 3 },
+    Comparison { name: "spins", contenders: spins::CONTENDERS, rounds: 1 },
 ];
 
 /// The option with which this program runs a single contender.
@@ -46,13 +54,18 @@ fn main() -> Result<(), BoxError> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words[..] {
+        #[cfg(feature = "r2r")]
+        [AS_CONTENDER, comparison, name] if is_on("r2r", name) => on_r2r::run(comparison, name),
+        #[cfg(feature = "rclrs")]
+        [AS_CONTENDER, comparison, name] if is_on("rclrs", name) => on_rclrs::run(comparison, name),
         [AS_CONTENDER, "hop", name] => hop::run(name),
         [AS_CONTENDER, "system", name] => system::run(name),
         [AS_CONTENDER, "idle", name] => idle::run(name),
         [AS_CONTENDER, "timers", name] => timers::run(name),
+        [AS_CONTENDER, "spins", name] => spins::run(name),
         [name, ..] => {
             let found = COMPARISONS.iter().find(|comparison| comparison.name == name);
-            let comparison = found.ok_or("name one of: hop, system, idle, timers")?;
+            let comparison = found.ok_or("name one of: hop, system, idle, timers, spins")?;
             let rounds = words.get(1).map_or(Ok(comparison.rounds), |rounds| rounds.parse())?;
             compare(comparison, rounds)
         }
@@ -60,15 +73,24 @@ fn main() -> Result<(), BoxError> {
     }
 }
 
-/// The mark of a contender of r2r on the member of that name.
+/// Whether a contender runs on `library`.
+fn is_on(library: &str, contender: &str) -> bool {
+    contender.split(',').next() == Some(library)
+}
+
+/// The mark of a contender of a library on the member of its name.
 const PATCHED: &str = ", patched";
 
 fn compare(comparison: &Comparison, rounds: usize) -> Result<(), BoxError> {
     let patched = std::env::var_os("RINGSPIN_PATCHED_BENCH");
     let mut contenders = Vec::new();
     for name in comparison.contenders {
+        let (is_r2r, is_rclrs) = (is_on("r2r", name), is_on("rclrs", name));
+        if is_r2r && !cfg!(feature = "r2r") || is_rclrs && !cfg!(feature = "rclrs") {
+            continue;
+        }
         contenders.push((*name).to_owned());
-        if name.starts_with("r2r") && patched.is_some() {
+        if (is_r2r || is_rclrs) && patched.is_some() {
             contenders.push(format!("{name}{PATCHED}"));
         }
     }

@@ -82,13 +82,15 @@ impl Figures {
 }
 
 /// The figures in the order of the table's columns.
-const COLUMNS: [&str; 10] = [
+const COLUMNS: [&str; 12] = [
     "mean us",
     "p50 us",
     "p99 us",
     "max us",
     "CPU %",
     "ticks a second",
+    "us a spin",
+    "KiB grown",
     "of which Fast DDS's threads",
     "wake-ups a second of the contender's threads",
     "of Fast DDS's",

@@ -1,7 +1,7 @@
 //! The reference system: 24 nodes, and the latency of its hot path.
 
 use crate::measure::{BoxError, figures};
-use crate::r2r_system::{self, DURATION, N};
+use crate::nodes::{DURATION, N};
 use reference_system::kpi::Collector;
 use reference_system::middleware::Middleware;
 use reference_system::run::{RunOptions, run as run_ours};
@@ -18,6 +18,8 @@ pub(crate) const CONTENDERS: &[&str] = &[
     "r2r, a thread per node",
     "r2r, one node, tokio",
     "r2r, one node, tokio on two threads",
+    "rclrs, one thread",
+    "rclrs, a worker per node",
 ];
 
 pub(crate) fn run(name: &str) -> Result<(), BoxError> {
@@ -26,22 +28,6 @@ pub(crate) fn run(name: &str) -> Result<(), BoxError> {
         "ringspin, single" => (Mode::SingleCore, Middleware::Ros2),
         "ringspin, multi" => (Mode::MultiCore(None), Middleware::Ros2),
         "ringspin, single, hybrid" => (Mode::SingleCore, Middleware::Hybrid),
-        "r2r, one node" => {
-            println!("{}", r2r_system::on_one_thread()?);
-            return Ok(());
-        }
-        "r2r, a thread per node" => {
-            println!("{}", r2r_system::on_many_threads()?);
-            return Ok(());
-        }
-        "r2r, one node, tokio" => {
-            println!("{}", r2r_system::in_tokio()?);
-            return Ok(());
-        }
-        "r2r, one node, tokio on two threads" => {
-            println!("{}", r2r_system::in_tokio_on_two_threads()?);
-            return Ok(());
-        }
         _ => return Err(format!("no contender {name:?}").into()),
     };
     let options = RunOptions { middleware, ..RunOptions::new(mode, Work::crunching(N), DURATION) };

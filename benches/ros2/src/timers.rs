@@ -1,37 +1,33 @@
 //! A thousand timers of one node, with periods of 10 to 1000 ms.
 
 use crate::measure::BoxError;
-use futures::executor::LocalPool;
-use futures::task::LocalSpawnExt;
 use ringspin_bench::process::CpuMeter;
 use ringspin_modes::Executor;
 use ringspin_ros2::Ros2;
 use serde_json::{Value, json};
-use std::cell::Cell;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-pub(crate) const CONTENDERS: &[&str] = &["ringspin, single", "r2r, one node"];
+pub(crate) const CONTENDERS: &[&str] = &["ringspin, single", "r2r, one node", "rclrs, one node"];
 
-const TIMERS: u64 = 1000;
-const MEASURED: Duration = Duration::from_secs(5);
+pub(crate) const TIMERS: u64 = 1000;
+pub(crate) const MEASURED: Duration = Duration::from_secs(5);
 
-fn period(number: u64) -> Duration {
+pub(crate) fn period(number: u64) -> Duration {
     Duration::from_millis(10 + number * 990 / TIMERS)
 }
 
 pub(crate) fn run(name: &str) -> Result<(), BoxError> {
     let figures = match name {
         "ringspin, single" => ringspin()?,
-        "r2r, one node" => r2r_in_pool()?,
         _ => return Err(format!("no contender {name:?}").into()),
     };
     println!("{figures}");
     Ok(())
 }
 
-fn figures(ticks: u64, meter: &CpuMeter, since: Instant) -> Result<Value, BoxError> {
+/// The figures since `since`, when `meter` began.
+pub(crate) fn figures(ticks: u64, meter: &CpuMeter, since: Instant) -> Result<Value, BoxError> {
     let elapsed = since.elapsed();
     Ok(json!({
         "CPU %": meter.cpu_percent_of_one_core(elapsed)?,
@@ -56,24 +52,4 @@ fn ringspin() -> Result<Value, BoxError> {
     let (meter, since) = (CpuMeter::start()?, Instant::now());
     executor.spin()?;
     figures(ticks.try_recv()?, &meter, since)
-}
-
-fn r2r_in_pool() -> Result<Value, BoxError> {
-    let mut node = r2r::Node::create(r2r::Context::create()?, "timers", "")?;
-    let mut pool = LocalPool::new();
-    let ticks = Rc::new(Cell::new(0));
-    for number in 0..TIMERS {
-        let (mut timer, ticks) = (node.create_wall_timer(period(number))?, ticks.clone());
-        pool.spawner().spawn_local(async move {
-            while timer.tick().await.is_ok() {
-                ticks.set(ticks.get() + 1);
-            }
-        })?;
-    }
-    let (meter, since) = (CpuMeter::start()?, Instant::now());
-    while since.elapsed() < MEASURED {
-        node.spin_once(Duration::from_millis(100));
-        pool.run_until_stalled();
-    }
-    figures(ticks.get(), &meter, since)
 }

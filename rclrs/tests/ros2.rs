@@ -240,3 +240,30 @@ fn actions_are_pursued_both_ways() {
     let (code, result) = wait(&spinning, ended);
     assert_eq!((code, result.sequence), (GoalStatusCode::Succeeded, vec![1, 2]));
 }
+
+#[test]
+fn a_goal_before_the_first_spin_reaches_its_server() {
+    use ros_env::test_msgs::action::{Fibonacci, Fibonacci_Goal};
+    let action = unique("early_action");
+    let mut peer = peer("early_wishes");
+    peer.ask(json!({"do": "action_server", "name": action, "type": "test_msgs/action/Fibonacci",
+        "result": {"sequence": [1, 2]}}));
+    let mut executor = Context::default().create_basic_executor();
+    let node = executor.create_node("early").unwrap();
+    let client = node.create_action_client::<Fibonacci>(&*action).unwrap();
+    while !client.server_is_available().unwrap() {
+        std::thread::yield_now();
+    }
+    let requested = client.request_goal(Fibonacci_Goal { order: 2 });
+    let ended = executor.commands().run(async move {
+        let goal = requested.await.expect("it is accepted");
+        goal.result.await
+    });
+    let (sender, receiver) = mpsc::channel();
+    let done = executor.commands().run(async move {
+        let _ = sender.send(ended.await);
+    });
+    executor.spin(SpinOptions::default().until_promise_resolved(done).timeout(LONG));
+    let (code, result) = receiver.try_recv().unwrap().unwrap();
+    assert_eq!((code, result.sequence), (GoalStatusCode::Succeeded, vec![1, 2]));
+}

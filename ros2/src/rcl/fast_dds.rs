@@ -107,6 +107,19 @@ enum Transports {
     },
 }
 
+/// Limit of the participants of this machine to which one that is confined to it announces itself
+/// one by one; as in rmw_fastrtps.
+const LOCAL_PEERS: usize = 32;
+
+/// The addresses to which a participant that is confined to this machine announces itself: the
+/// default, and the one on which confined participants of rmw_fastrtps listen, which join no
+/// multicast group. Without the second they discover it by their periodic answer only, up to three
+/// seconds later.
+const LOCAL_DISCOVERY: &str = "<builtin><initialPeersList>\
+     <locator><udpv4><address>239.255.0.1</address></udpv4></locator>\
+     <locator><udpv4><address>127.0.0.1</address></udpv4></locator>\
+     </initialPeersList></builtin>";
+
 /// Settings of a participant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Settings {
@@ -124,12 +137,14 @@ impl Settings {
                 format!(
                     "<transport_descriptors><transport_descriptor>\
                      <transport_id>ringspin_udp_{number}</transport_id><type>UDPv4</type>\
+                     <maxInitialPeersRange>{LOCAL_PEERS}</maxInitialPeersRange>\
                      <TTL>{}</TTL></transport_descriptor></transport_descriptors>",
                     u8::from(!local)
                 ),
                 format!(
                     "<userTransports><transport_id>ringspin_udp_{number}</transport_id>\
-                     </userTransports><useBuiltinTransports>false</useBuiltinTransports>"
+                     </userTransports><useBuiltinTransports>false</useBuiltinTransports>{}",
+                    if local { LOCAL_DISCOVERY } else { "" }
                 ),
             ],
         };

@@ -109,8 +109,15 @@ fn churn(events: u32) -> u64 {
 
 #[test]
 fn strand_that_changes_its_thread_loses_no_event() {
-    let moves = churn(20_000);
-    assert!(moves > 100, "{moves} changes of the thread");
+    let mut moves = 0;
+    // The changes in one churn depend on the scheduler of the machine.
+    for _ in 0..100 {
+        moves += churn(20_000);
+        if moves > 100 {
+            return;
+        }
+    }
+    panic!("{moves} changes of the thread in 100 churns");
 }
 
 #[test]

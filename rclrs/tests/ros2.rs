@@ -166,7 +166,7 @@ fn services_and_clients_have_the_policies_of_their_options() {
     let promise: Promise<SetBool_Response> = client.call(SetBool_Request { data: true }).unwrap();
     assert!(wait(&spinning, promise).success);
     let answer = peer.ask(json!({"do": "call", "name": ours, "type": "std_srvs/srv/SetBool",
-        "reliability": "best_effort"}));
+        "reliability": "best_effort", "again": 1}));
     assert_eq!(answer["success"], true);
 }
 

@@ -231,8 +231,9 @@ class Peer:
         self.services[name] = self.node.create_service(find_type(type), name, respond,
                                                        qos_profile=qos_of(qos))
 
-    def do_call(self, name, type, value=None, timeout=LONG_WAIT, **qos):
-        """Waits for the service, calls it, and answers with its response."""
+    def do_call(self, name, type, value=None, timeout=LONG_WAIT, again=None, **qos):
+        """Waits for the service, calls it, and answers with its response. again: seconds after
+        which it sends another request, because the response to a best-effort client may be lost."""
         kind = find_type(type)
         client = (self.clients.get(name)
                   or self.node.create_client(kind, name, qos_profile=qos_of(qos)))
@@ -240,12 +241,14 @@ class Peer:
         state = {}
 
         def look():
-            if "future" not in state:
+            sent, future = state.get("call", (None, None))
+            if future and future.done():
+                return plain(future.result())
+            if not future or again and time.monotonic() > sent + again:
                 if client.service_is_ready():
-                    state["future"] = client.call_async(fill(kind.Request(), value or {}))
-                return None
-            future = state["future"]
-            return plain(future.result()) if future.done() else None
+                    future = client.call_async(fill(kind.Request(), value or {}))
+                    state["call"] = (time.monotonic(), future)
+            return None
         return Waiter(look, timeout, lambda: "called" if state else "no such service")
 
     def do_client_matched(self, name, at_least=1, timeout=LONG_WAIT):

@@ -1,6 +1,6 @@
 //! Example: measures a graph, searches for a mapping on the twin, and prints it as a mapping file.
 //!
-//! `cargo run --release -p ringspin-optimizer --example tune`
+//! `cargo run --release --example tune`
 //!
 //! Two cameras and a lidar feed a fusion node; each detector works for some milliseconds. The
 //! example measures the graph on this machine, then assigns its nodes to four cores.

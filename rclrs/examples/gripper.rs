@@ -1,6 +1,6 @@
-//! A gripper and the arm that uses it, written against rclrs as its users do: an action whose
-//! goals come as a stream, a worker with the state machine of the fingers as its payload, a service
-//! that stops them, parameters with ranges, and a client that follows, cancels and changes them.
+//! A gripper and the arm that uses it, written against rclrs as its users do: an action with a
+//! stream of goals, a worker with the state machine of the fingers as its payload, a service
+//! that stops them, parameters with ranges, and a client that follows, cancels and changes goals.
 //!
 //! It ends after fourteen goals. Run it as it is, and twice with `RINGSPIN_MODE=deterministic`.
 

@@ -1,5 +1,8 @@
 //! Messages of types that are known by name: their fields, their ends beside typed ones, errors.
 
+mod common;
+
+use common::{node, spin_until};
 use rclrs::*;
 use ringspin_rclrs_test_msgs::{my_msgs, test_msgs};
 use ros_env::geometry_msgs;
@@ -7,10 +10,6 @@ use ros_env::std_msgs::msg::{Int32, String as Text};
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
-/// Far more than any of these tests takes.
-const LONG: Duration = Duration::from_secs(60);
 
 /// Whether this process has the packages of the tests in its environment. If not, the test `name`
 /// runs in another process that has, and passes there.
@@ -152,7 +151,7 @@ fn sequence_of_messages_is_reset_while_it_is_borrowed() {
 fn messages_are_visited_field_by_field() {
     let mut message = new("geometry_msgs/msg/TwistStamped");
     assert_eq!(message.structure().namespace, "geometry_msgs__msg");
-    // As in C: a time of 8 bytes, a string of 24, six numbers of 8.
+    // The size in C: 8 bytes of the time, 24 of the string, six numbers of 8.
     assert_eq!((message.size, &*message.type_name), (80, "TwistStamped"));
     let names: Vec<_> = message.iter().map(|(name, _)| name.to_owned()).collect();
     assert_eq!(names, ["header", "twist"]);
@@ -180,18 +179,6 @@ fn message_equals_itself_with_a_nan() {
     assert_eq!(format!("{message:?}"), "Float64 { data: Simple(Double(NaN)) }");
     assert_ne!(message, new("std_msgs/msg/Float64"));
     assert_ne!(new("std_msgs/msg/Float64"), new("std_msgs/msg/Float32"));
-}
-
-/// An executor with a node.
-fn node() -> (Executor, Node) {
-    let executor = Context::default().create_basic_executor();
-    let node = executor.create_node("node").unwrap();
-    (executor, node)
-}
-
-fn spin_until(executor: &mut Executor, promise: Promise<()>) {
-    let options = SpinOptions::new().until_promise_resolved(promise).timeout(LONG);
-    executor.spin(options).first_error().unwrap();
 }
 
 /// The message `std_msgs/msg/Int32` with this value.

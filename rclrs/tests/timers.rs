@@ -1,28 +1,15 @@
 //! Timers: callbacks in every form, and their exchange, cancellation and clocks.
 
+mod common;
+
+use common::{LONG, node, spin_until};
 use futures::channel::oneshot;
 use rclrs::*;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Far more than any of these tests takes.
-const LONG: Duration = Duration::from_secs(60);
-
 const PERIOD: Duration = Duration::from_millis(1);
-
-/// An executor with a node.
-fn node() -> (Executor, Node) {
-    let executor = Context::default().create_basic_executor();
-    let node = executor.create_node("node").unwrap();
-    (executor, node)
-}
-
-/// Spins until `promise` resolves.
-fn spin_until(executor: &mut Executor, promise: Promise<()>) {
-    let options = SpinOptions::new().until_promise_resolved(promise).timeout(LONG);
-    executor.spin(options).first_error().unwrap();
-}
 
 /// Spins for `calls` periods of a timer.
 fn spin_for_periods(executor: &mut Executor, node: &Node, calls: usize) {

@@ -1,5 +1,8 @@
 //! Publishers, subscriptions in every form, workers, and the ends of a spin.
 
+mod common;
+
+use common::{LONG, node, spin_until};
 use futures::channel::oneshot;
 use futures::executor::block_on;
 use rclrs::*;
@@ -8,29 +11,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Far more than any of these tests takes.
-const LONG: Duration = Duration::from_secs(60);
-
 type Seen = Arc<Mutex<Vec<String>>>;
-
-/// An executor with a node.
-fn node() -> (Executor, Node) {
-    let executor = Context::default().create_basic_executor();
-    let node = executor.create_node("node").unwrap();
-    (executor, node)
-}
 
 /// Notes a text; returns the number of texts.
 fn note(seen: &Seen, text: impl ToString) -> usize {
     let mut seen = seen.lock().unwrap();
     seen.push(text.to_string());
     seen.len()
-}
-
-/// Spins until `promise` resolves.
-fn spin_until(executor: &mut Executor, promise: Promise<()>) {
-    let options = SpinOptions::new().until_promise_resolved(promise).timeout(LONG);
-    executor.spin(options).first_error().unwrap();
 }
 
 /// Notes texts, and ends a promise after the last one.

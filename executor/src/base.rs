@@ -13,6 +13,7 @@ pub(crate) mod info;
 pub(crate) mod lock;
 pub(crate) mod message_times;
 pub mod name;
+pub mod observed;
 pub(crate) mod owner_thread;
 pub(crate) mod parameter_value;
 pub(crate) mod qos;

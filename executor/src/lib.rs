@@ -29,7 +29,7 @@ pub use base::ros_clock::RosClock;
 pub use base::stop::{StopHandle, WorkerThread, running_node};
 pub use base::table::{Table, TableKey};
 pub use base::time::{Clock, LiveClock, NodeClock, SimClock, Time};
-pub use base::{arguments, digest, name};
+pub use base::{arguments, digest, name, observed};
 pub use delivery::budget::{Budget, BudgetStatistics};
 pub use delivery::causal_stamps::{CausalStamp, CausalStamps, StampHop, StepId};
 pub use delivery::context::Context;

@@ -15,6 +15,11 @@ pub struct EventId {
     pub sequence: u64,
 }
 
+impl EventId {
+    /// No event: of a notice that was handled without one.
+    pub const NONE: Self = Self { source: SourceId(u32::MAX), sequence: 0 };
+}
+
 /// A source of events, numbered over the whole graph in order of creation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourceId(pub u32);
@@ -76,6 +81,12 @@ pub trait Recorder: Any + Send {
     /// The callback has returned.
     fn finished(&mut self, dispatch: &Dispatch, completion: Completion) {
         let _ = (dispatch, completion);
+    }
+
+    /// An event was handled without a call: the message was too old, or it waits for others of a
+    /// set. The event is [`EventId::NONE`] if it is no message.
+    fn skipped(&mut self, dispatch: &Dispatch, origin: EventOrigin) {
+        let _ = (dispatch, origin);
     }
 
     /// The worker knows of a change of the graph from here on: between two dispatches.

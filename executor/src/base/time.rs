@@ -8,6 +8,7 @@
 //! so that a callback that takes time reads the instant of its begin. A [`NodeClock`] is set once,
 //! by the freeze: handles from before it show the time from then on, and no reader takes a lock.
 
+use crate::base::observed;
 use ringspin_ringbuf::Counter;
 use std::fmt;
 use std::ops::{Add, Sub};
@@ -146,18 +147,55 @@ impl Clock for LiveClock {
 /// The simulated clock: stands still until the sequencer moves it.
 #[derive(Debug, Default)]
 pub struct SimClock {
+    /// The time, or [`FROM_RECORD`].
     now: Counter,
     /// The end of the running callback; before now if it takes no time.
     completion: Counter,
     /// The departure of its messages; before now if they leave at once.
     departure: Counter,
+    /// The time while callbacks read it [from a record](Self::show_record).
+    instant: Counter,
 }
+
+/// Stands for a time of a record. No simulation comes to this time.
+const FROM_RECORD: u64 = u64::MAX;
 
 impl SimClock {
     /// Moves the clock to `time`; only the sequencer does so.
     #[inline]
     pub fn set(&self, time: Time) {
         self.now.set(time.as_nanos());
+    }
+
+    /// From now on callbacks read their times from the record that they [replay](observed::replay),
+    /// or not any more.
+    pub fn show_record(&self, shows: bool) {
+        match shows {
+            true => {
+                self.instant.set(self.now.get());
+                self.now.set(FROM_RECORD);
+            }
+            false => self.now.set(self.instant.get()),
+        }
+    }
+
+    #[cold]
+    fn recorded(&self) -> Time {
+        observed::next_time().map_or_else(|| self.instant(), Time)
+    }
+
+    /// The time of the instant, also while callbacks read it from a record.
+    #[inline]
+    pub(crate) fn instant(&self) -> Time {
+        match self.now.get() {
+            FROM_RECORD => Time(self.instant.get()),
+            now => Time(now),
+        }
+    }
+
+    /// The departure of messages that are sent now, also then.
+    pub(crate) fn instant_departure(&self) -> Time {
+        Time(self.departure.get()).max(self.instant())
     }
 
     /// Sets the end of the running callback to `completion`, and the departure of its messages to
@@ -171,12 +209,15 @@ impl SimClock {
 impl Clock for SimClock {
     #[inline]
     fn now(&self) -> Time {
-        Time(self.now.get())
+        match self.now.get() {
+            FROM_RECORD => self.recorded(),
+            now => Time(now),
+        }
     }
 
     #[inline]
     fn completion(&self) -> Time {
-        Time(self.completion.get()).max(self.now())
+        Time(self.completion.get()).max(self.instant())
     }
 
     fn departure(&self) -> Time {

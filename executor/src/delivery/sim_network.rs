@@ -10,10 +10,10 @@ use crate::base::event::{CallbackId, EventId, LoopId, SourceId};
 use crate::base::info::GraphInfo;
 use crate::base::lock::lock;
 use crate::base::owner_thread::{ForeignEvent, OwnerThread};
-use crate::base::time::{Clock, SimClock, Time};
+use crate::base::time::{SimClock, Time};
 use ringspin_ringbuf::Counter;
 use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -39,6 +39,8 @@ pub enum DeliveryOutcome {
     Once(Time),
     /// It arrives, and arrives again.
     Twice(Time, Time),
+    /// It arrives when it is [released](SimNetwork::release).
+    Held,
 }
 
 /// Decides about messages on their way.
@@ -103,6 +105,8 @@ struct Traffic {
     holder: Option<LoopId>,
     held: Vec<(LoopId, Flight)>,
     sent: Vec<EventId>,
+    /// The messages that wait for their release.
+    waiting: BTreeMap<(CallbackId, EventId), Arrive>,
 }
 
 /// Limit of the rounds in which dropped messages send further messages that are dropped in turn;
@@ -147,7 +151,8 @@ impl SimNetwork {
         clock.set(start);
         let (flights, sent) = (BinaryHeap::new(), Vec::new());
         let (left, held) = (Vec::new(), Vec::new());
-        let traffic = Traffic { network, left, flights, flown: 0, holder: None, held, sent };
+        let (holder, waiting) = (None, BTreeMap::new());
+        let traffic = Traffic { network, left, flights, flown: 0, holder, held, sent, waiting };
         let (under_way, owner) = (Counter::default(), Arc::new(OwnerThread::current()));
         Self { clock, scope, under_way, owner, traffic: Mutex::new(traffic) }
     }
@@ -234,7 +239,7 @@ impl SimNetwork {
     /// Delivers all messages that are due: by time, then in the order in which they were sent.
     #[inline]
     pub fn arrive(&self) {
-        let now = self.clock.now();
+        let now = self.clock.instant();
         while !self.is_empty() {
             let mut traffic = self.traffic();
             match traffic.flights.peek() {
@@ -270,12 +275,12 @@ impl SimNetwork {
 
     /// Whether messages that are sent now leave later, because a callback with a duration runs.
     pub(crate) fn departs_later(&self) -> bool {
-        self.departure() > self.clock.now()
+        self.departure() > self.clock.instant()
     }
 
     /// The departure of messages that are sent now.
     pub(crate) fn departure(&self) -> Time {
-        self.clock.departure()
+        self.clock.instant_departure()
     }
 
     /// The departure of messages that `source` sends now: not before its earlier messages.
@@ -284,7 +289,7 @@ impl SimNetwork {
     }
 
     fn depart(&self, traffic: &mut Traffic, source: SourceId) -> Time {
-        let departure = self.clock.departure();
+        let departure = self.clock.instant_departure();
         if !self.scope.departures {
             return departure;
         }
@@ -311,7 +316,7 @@ impl SimNetwork {
         let departure = self.depart(&mut traffic, event.source);
         let in_flight = InFlight { event, callback, departure, bytes };
         match traffic.network.outcome(&in_flight) {
-            DeliveryOutcome::Lost => DeliveryOutcome::Lost,
+            outcome @ (DeliveryOutcome::Lost | DeliveryOutcome::Held) => outcome,
             DeliveryOutcome::Once(time) => DeliveryOutcome::Once(time.max(departure)),
             DeliveryOutcome::Twice(one, other) => {
                 DeliveryOutcome::Twice(one.max(departure), other.max(departure))
@@ -321,7 +326,7 @@ impl SimNetwork {
 
     /// Calls `arrive` at time `arrival`; immediately if that is not in the future.
     pub(crate) fn fly(&self, arrival: Time, arrive: impl FnOnce() + Send + 'static) {
-        if arrival <= self.clock.now() {
+        if arrival <= self.clock.instant() {
             return arrive();
         }
         let mut traffic = self.traffic();
@@ -335,6 +340,23 @@ impl SimNetwork {
         self.under_way.set(traffic.flights.len() as u64);
     }
 
+    /// Keeps a message until it is released.
+    pub(crate) fn wait(
+        &self,
+        callback: CallbackId,
+        event: EventId,
+        arrive: impl FnOnce() + Send + 'static,
+    ) {
+        self.traffic().waiting.insert((callback, event), Box::new(arrive));
+    }
+
+    /// Delivers a message that is [held](DeliveryOutcome::Held); false if it was not sent to
+    /// `callback`.
+    pub fn release(&self, callback: CallbackId, event: EventId) -> bool {
+        let arrive = self.traffic().waiting.remove(&(callback, event));
+        arrive.map(|arrive| arrive()).is_some()
+    }
+
     /// Drops all messages in flight, each on its own, and the messages that their drops send.
     /// Returns the message of the first drop that panics.
     pub fn clear(&self) -> Option<String> {
@@ -343,15 +365,17 @@ impl SimNetwork {
             let mut traffic = self.traffic();
             let flights = std::mem::take(&mut traffic.flights);
             let held = std::mem::take(&mut traffic.held);
+            let waiting = std::mem::take(&mut traffic.waiting);
             self.under_way.set(0);
             drop(traffic);
-            if flights.is_empty() && held.is_empty() {
+            if flights.is_empty() && held.is_empty() && waiting.is_empty() {
                 break;
             }
             // A drop is user code and may publish: so not under the lock.
-            let held = held.into_iter().map(|(_, flight)| flight);
-            for flight in flights.into_iter().map(|Reverse(flight)| flight).chain(held) {
-                first = first.or(catch_panic(|| drop(flight)).err());
+            let held = held.into_iter().map(|(_, flight)| flight.arrive);
+            let flights = flights.into_iter().map(|Reverse(flight)| flight.arrive);
+            for arrive in flights.chain(held).chain(waiting.into_values()) {
+                first = first.or(catch_panic(|| drop(arrive)).err());
             }
         }
         first
@@ -365,7 +389,7 @@ impl SimNetwork {
 impl std::fmt::Debug for SimNetwork {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SimNetwork")
-            .field("now", &self.clock.now())
+            .field("now", &self.clock.instant())
             .field("under_way", &self.len())
             .finish_non_exhaustive()
     }

@@ -27,6 +27,7 @@ use crate::base::event::{CallbackId, EventId, SourceId};
 use crate::base::lock::lock;
 use crate::base::message_times::{Stage, Times};
 use crate::base::name;
+use crate::base::observed;
 use crate::base::qos::{History, QoS};
 use crate::base::time::{NodeClock, Time};
 use crate::delivery::causal_stamps::CausalStamps;
@@ -604,7 +605,7 @@ impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
 impl<M> Subscription<M> {
     #[inline]
     fn reserve(&self) -> bool {
-        self.permits.as_ref().is_none_or(|permits| permits.try_acquire())
+        self.permits.as_ref().is_none_or(|permits| observed::reserve(permits))
     }
 
     fn cancel(&self) {

@@ -212,6 +212,21 @@ impl WorkerTimers {
         nth.into_iter().for_each(|due| self.expire_and_announce(now, due));
     }
 
+    /// Expires the timer of `callback` as another run did at `now`, when it was `due`; its deadline
+    /// here has no effect. Returns its token; `None` if no timer has this callback.
+    pub(crate) fn expire_as(&mut self, callback: CallbackId, due: Time, now: Time) -> Option<u32> {
+        let is_it = |rest: &Option<Rest>| rest.as_ref().is_some_and(|of| of.callback == callback);
+        let index = self.rests.iter().position(is_it)?;
+        self.changed(index);
+        self.timers[index].pending = None;
+        self.expire(now.max(due), due.as_nanos(), index);
+        let ActiveTimer { token, stamped, .. } = self.timers[index];
+        if stamped {
+            self.rest(index).ready.stamp(Some(due));
+        }
+        Some(token)
+    }
+
     /// Sets the memory that the expiries of the timers touch.
     pub(crate) fn set_prefetch_plan(&mut self, prefetch_plan: PrefetchPlan) {
         self.prefetch_plan = prefetch_plan;

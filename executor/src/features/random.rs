@@ -102,6 +102,11 @@ impl Graph {
             }
         }
     }
+
+    /// The seed of all random streams.
+    pub fn seed(&self) -> u64 {
+        self.builder().feature::<Randomness>().seed
+    }
 }
 
 impl NodeRandom {

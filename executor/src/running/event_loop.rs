@@ -148,6 +148,16 @@ impl Context<'_> {
         self.begin_from(message.id(), || EventOrigin::Message { slot: message.slot() });
     }
 
+    /// Tells the recorder of an event that was handled without a call.
+    #[cold]
+    pub(crate) fn skip(&mut self) {
+        self.dispatch.time = self.now();
+        let origin = self.scheduled_time().map_or(EventOrigin::Other, EventOrigin::Timer);
+        let Some(recorder) = &mut self.recorder else { return };
+        let told = catch_panic(|| recorder.skipped(&self.dispatch, origin));
+        log_drop("a recorder", told);
+    }
+
     #[inline]
     fn begin_from(&mut self, event: EventId, origin: impl FnOnce() -> EventOrigin) {
         self.dispatch.event = event;

@@ -54,7 +54,7 @@ pub(crate) struct WorkerShared {
     pub(crate) clock: Arc<dyn Clock>,
     /// Present in simulated time: the same clock, which is read without a dynamic call.
     pub(crate) simulated: Option<Arc<SimClock>>,
-    /// Present in simulated time only.
+    /// Present in simulated time, and if each worker has its own.
     pub(crate) digests: Option<Arc<DigestCollector>>,
     /// Goes with the last worker.
     pub(crate) _open: Arc<OpenTopics>,
@@ -342,6 +342,11 @@ impl Worker {
         std::mem::replace(&mut self.recorder, recorder)
     }
 
+    /// The recorder, to be exchanged.
+    pub fn recorder_mut(&mut self) -> &mut Option<Box<dyn Recorder>> {
+        &mut self.recorder
+    }
+
     /// Notes `now`, a reading of the clock, which may have begun since, gone back, or got another
     /// source. Returns the time, another one in the last case.
     pub fn note_time(&mut self, now: Time) -> Time {
@@ -542,7 +547,7 @@ impl Worker {
             *is_pending = true;
             return None;
         }
-        let (time, event) = (Time::ZERO, EventId::default());
+        let (time, event) = (Time::ZERO, EventId::NONE);
         let mut cx = Context {
             clock: &**clock,
             simulated: simulated.as_deref(),
@@ -566,6 +571,9 @@ impl Worker {
         self.counters.running.set(0);
         *is_pending = cx.is_pending;
         if matches!(outcome, Ok(Outcome::Nothing)) {
+            if cx.recorder.is_some() {
+                cx.skip();
+            }
             return None;
         }
         self.calls.of(token).add_by_owner(1);

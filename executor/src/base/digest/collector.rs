@@ -22,7 +22,7 @@ pub(crate) struct DigestCollector {
     /// Raised if anything was shown so far: cheaper to read than taking the lock.
     any: Flag,
     /// Raised if any group shows its state.
-    states: Flag,
+    states: Arc<Flag>,
     shown: Mutex<Option<DigestHasher>>,
     publishers: Mutex<BTreeSet<SourceId>>,
     /// The names of the publishers that were given one.
@@ -34,6 +34,14 @@ pub(crate) struct DigestCollector {
 }
 
 impl DigestCollector {
+    /// A collector for one worker of the graph: of the values of its callbacks and states, not of
+    /// messages of digested publishers. Several workers can collect at once this way, also live.
+    pub(crate) fn of_worker(&self) -> Self {
+        let own = Self { states: self.states.clone(), ..Self::default() };
+        own.collecting.raise();
+        own
+    }
+
     /// From now on, in simulated time, which `owner` runs.
     pub(crate) fn collect(&self, owner: &Arc<OwnerThread>) {
         self.owner.get_or_init(|| owner.clone());

@@ -94,6 +94,11 @@ impl<M: Send + Sync + 'static> SimulatedLink<M> {
                 subscription.lose();
             }
             DeliveryOutcome::Once(time) => self.fly(time + delay, message),
+            DeliveryOutcome::Held => {
+                let (to, id) = (self.to.clone(), message.id());
+                let arrive = move || drop(to.push(message));
+                self.sim_network.wait(subscription.callback, id, arrive);
+            }
             DeliveryOutcome::Twice(time, again) => {
                 self.fly(time + delay, message.clone());
                 // The second one needs another place.

@@ -101,6 +101,11 @@ impl<M: Send + Sync + 'static> SubscriptionReceiver<M> {
     pub(crate) fn take_next(&mut self, cx: &mut Context<'_>) -> Option<Message<M>> {
         let message = self.take_unheld();
         cx.is_pending = self.remote.is_some() || !self.queue.is_empty();
+        if cx.recorder.is_some()
+            && let Some(message) = &message
+        {
+            cx.dispatch.event = message.id(); // also of one without a call
+        }
         message
     }
 

@@ -61,6 +61,9 @@ pub struct Plan {
     pub late: LatePlacement,
     /// The stamps of messages, if chains are watched.
     pub stamps: Option<CausalStamps>,
+    /// Whether each worker digests the values of its callbacks and states by itself, also live,
+    /// for a record of the run. Messages of digested publishers are left out then.
+    pub digests_by_worker: bool,
 }
 
 /// Decides where a loop goes that is created while the graph runs, given its node, its group, and
@@ -85,7 +88,8 @@ impl Plan {
             Some(LatePlace { worker: of_node.unwrap_or(0), ..LatePlace::default() })
         };
         let threads = workers.len();
-        Self { workers, order, threads, late: Arc::new(of_node), stamps: None }
+        let (late, stamps) = (Arc::new(of_node), None);
+        Self { workers, order, threads, late, stamps, digests_by_worker: false }
     }
 }
 
@@ -204,15 +208,16 @@ impl Graph {
         builder.clock.run_by(clock.clone());
         let failures = Arc::new(Failures::new(stop.clone(), node_controls(&builder, policy)));
         let _ = builder.failures.set(failures.clone()); // the graph is frozen once
-        let digests = sim_network.map(|_| builder.digests.clone());
-        if let Some(sim_network) = sim_network {
+        let sequenced = sim_network.filter(|_| !plan.digests_by_worker);
+        let digests = sequenced.map(|_| builder.digests.clone());
+        if let Some(sim_network) = sequenced {
             builder.digests.collect(sim_network.owner());
         }
         let simulated = sim_network.map(|sim_network| sim_network.clock().clone());
         let (clock_of, failures_of, domain) =
             (clock.clone(), failures.clone(), self.domain.clone());
         let mut running = Running::new(plan, sim_network, clock_of, failures_of, policy, domain);
-        let shared = WorkerShared {
+        let mut shared = WorkerShared {
             directory: builder.directory.clone(),
             failures: failures.clone(),
             counters: running.counters.clone(),
@@ -224,6 +229,9 @@ impl Graph {
         let mut ready = Table::new();
         let mut workers = Vec::new();
         for loops in &loops_of_workers {
+            if plan.digests_by_worker {
+                shared.digests = Some(Arc::new(builder.digests.of_worker()));
+            }
             workers.push(add_worker(&mut builder, &mut running, loops, &shared, &mut ready));
         }
         if let Some(sim_network) = sim_network {

@@ -7,6 +7,7 @@
 
 use super::Worker;
 use crate::base::event::{CallbackId, LoopId};
+use crate::base::time::Time;
 use crate::running::route::Route;
 use ringspin_ringbuf::inbox::Turn;
 
@@ -41,6 +42,26 @@ impl Worker {
             // scheduler may see it.
             self.discard_arrived(token);
         }
+    }
+
+    /// Dispatches the timer of `callback` as another run did at `now`, when it was `due`: for
+    /// schedulers that replay a record. `None` if no timer has this callback.
+    pub fn dispatch_timer_as(
+        &mut self,
+        callback: CallbackId,
+        due: Time,
+        now: Time,
+    ) -> Option<CallbackId> {
+        let token = self.timers.expire_as(callback, due, now)?;
+        self.dispatch(Turn::Announced(token))
+    }
+
+    /// Makes `callback`, of a task or another receiver of notices, ready once more: for schedulers
+    /// that replay a record. False if it has no notice.
+    pub fn notify(&self, callback: CallbackId) -> bool {
+        let token = self.routes.iter().position(|route| route.callback == callback);
+        let notifier = token.and_then(|token| self.notifiers[token].as_ref());
+        notifier.map(|notifier| notifier.notify()).is_some()
     }
 
     fn take_token(&mut self) -> Option<u32> {

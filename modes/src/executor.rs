@@ -12,15 +12,16 @@ use crate::deterministic::{
     Condition, Parts, RunDigest, RunOptions, Sequencer, Setting, Simulation, Trace,
 };
 use crate::error::catch_part;
+use crate::flight::{FlightRecord, FlightRecorder, FlightWriter, RecordedClock, Tee};
 use crate::live_clock::SpinEnd;
 use crate::mapping::Mapping;
 use crate::memory;
 pub use crate::mode::Mode;
 use crate::plan::{self, Threads};
-use crate::scheduler::{BalancedScheduler, LiveScheduler, Scheduler, Spin};
+use crate::scheduler::{self, BalancedScheduler, LiveScheduler, Replayer, Scheduler, Spin};
 use crate::signal::{self, Registration};
 use ringspin_executor::{
-    Error, ErrorKind, Failure, FailurePolicy, Frozen, Graph, GraphInfo, Monitor, Node, Plan,
+    Clock, Error, ErrorKind, Failure, FailurePolicy, Frozen, Graph, GraphInfo, Monitor, Node, Plan,
     ReadyOrder, Recorder, Result, RosClock, Statistics, StopHandle, Task, Time, TimeSource,
     WaitStrategy,
 };
@@ -62,6 +63,8 @@ pub struct Executor {
     was_stopped: bool,
     pub(crate) recorder: Option<RecorderFactory>,
     pub(crate) deterministic: RunOptions,
+    /// Writes the record of a live run.
+    pub(crate) flight_writer: Option<Box<dyn FlightWriter>>,
     pub(crate) chains: Vec<Chain>,
     /// Whether time is that of `/clock`; overrides the arguments.
     pub(crate) sim_time: bool,
@@ -88,6 +91,15 @@ pub(crate) struct Running {
     pub(crate) monitor: Monitor,
     pub(crate) scheduler: Box<dyn Scheduler>,
     follower: Option<Follower>,
+    /// Dropped after the scheduler, whose workers write to it.
+    flight: Option<FlightRecorder>,
+}
+
+impl Running {
+    /// A spin has ended.
+    pub(crate) fn spun(&mut self) {
+        self.flight.iter_mut().for_each(FlightRecorder::spun);
+    }
 }
 
 impl Executor {
@@ -95,8 +107,12 @@ impl Executor {
     /// simulation.
     pub fn new(mode: Mode) -> Self {
         let graph = Graph::new();
-        if let Mode::Deterministic(simulation) = &mode {
-            let seed = simulation.effective_seed();
+        let seed = match &mode {
+            Mode::Deterministic(simulation) => Some(simulation.effective_seed()),
+            Mode::Replay(record) => Some(record.header().seed),
+            Mode::SingleCore | Mode::MultiCore(_) => None,
+        };
+        if let Some(seed) = seed {
             graph.set_seed(seed).expect("an empty graph has no random streams");
         }
         Self {
@@ -112,6 +128,7 @@ impl Executor {
             was_stopped: false,
             recorder: None,
             deterministic: RunOptions::default(),
+            flight_writer: None,
             chains: Vec::new(),
             sim_time: false,
             running: None,
@@ -191,6 +208,7 @@ impl Executor {
                 self.start_live(&info, threads)
             }
             Mode::Deterministic(simulation) => self.start_deterministic(&simulation, &info),
+            Mode::Replay(record) => self.start_replay(&record, &info),
         }
     }
 
@@ -206,17 +224,28 @@ impl Executor {
         let follower = Follower::new(&self.chains, info)?;
         plan.stamps = follower.as_ref().map(|follower| follower.stamps().clone());
         let clock = self.live_clock()?;
-        let time = TimeSource::Live(clock.clone());
+        let writer = self.flight_writer.take();
+        plan.digests_by_worker = writer.is_some();
+        let time: Arc<dyn Clock> = match &writer {
+            Some(_) => Arc::new(RecordedClock(clock.clone())),
+            None => clock.clone(),
+        };
+        let time = TimeSource::Live(time);
         let frozen = self.graph.freeze(&plan, &self.stop, self.policy, &time)?;
         let Frozen { monitor, mut workers, .. } = frozen;
         workers.iter().for_each(|worker| clock.wake(worker.ready_set().clone()));
-        let mut recorders = self.recorders(&monitor.info(), workers.len())?;
+        let info = monitor.info();
+        let mut recorders = self.recorders(&info, workers.len())?;
+        let seed = self.graph.seed();
+        let start = |writer| FlightRecorder::start(writer, (&*info, seed), &clock, workers.len());
+        let (flight, logs) = writer.map(start).transpose()?.unzip();
+        let mut logs = logs.into_iter().flatten();
         for worker in &mut workers {
-            let recorder = recorders.next();
-            worker.set_recorder(match &follower {
-                Some(follower) => Some(ChainRecorder::boxed(follower, recorder)),
-                None => recorder,
-            });
+            let recorder = match (&follower, recorders.next()) {
+                (Some(follower), next) => Some(ChainRecorder::boxed(follower, next)),
+                (None, next) => next,
+            };
+            worker.set_recorder(Tee::before(logs.next(), recorder));
         }
         if self.lock_memory || plan::locks_memory(&self.mode) {
             memory::lock_all();
@@ -227,7 +256,21 @@ impl Executor {
             }
             (cores, _) => Box::new(LiveScheduler::new(workers, cores, clock, self.turn)),
         };
-        Ok(Running { monitor, scheduler, follower })
+        Ok(Running { monitor, scheduler, follower, flight })
+    }
+
+    fn start_replay(&mut self, record: &Arc<FlightRecord>, info: &GraphInfo) -> Result<Running> {
+        record.header().check(info)?;
+        let mut plan = Plan::new(vec![info.topological_order()], ReadyOrder::Fifo);
+        plan.digests_by_worker = true;
+        let sim_network = scheduler::network(record);
+        let time = TimeSource::Simulated(sim_network.clone());
+        let frozen = self.graph.freeze(&plan, &self.stop, self.policy, &time)?;
+        let Frozen { monitor, mut workers, .. } = frozen;
+        let recorder = self.recorders(&monitor.info(), workers.len())?.next();
+        let scheduler =
+            Box::new(Replayer::new(workers.remove(0), sim_network, record.clone(), recorder));
+        Ok(Running { monitor, scheduler, follower: None, flight: None })
     }
 
     fn start_deterministic(
@@ -258,7 +301,7 @@ impl Executor {
         if is_traced {
             sequencer.trace();
         }
-        Ok(Running { monitor, scheduler: Box::new(sequencer), follower })
+        Ok(Running { monitor, scheduler: Box::new(sequencer), follower, flight: None })
     }
 
     fn recorders(
@@ -400,8 +443,12 @@ impl Executor {
         let (stop, wait) = (self.stop.clone(), self.wait);
         let (stack_bytes, applies_schedule) =
             (self.stack_bytes, self.deterministic.applies_schedule);
-        let Running { monitor, scheduler, .. } = self.running();
-        run(&mut **scheduler, Spin { monitor, stop: &stop, wait, stack_bytes, applies_schedule })
+        let running = self.running();
+        let Running { monitor, scheduler, .. } = running;
+        let spin = Spin { monitor, stop: &stop, wait, stack_bytes, applies_schedule };
+        let result = run(&mut **scheduler, spin);
+        running.spun();
+        result
     }
 
     /// The frozen graph, its timers started.
@@ -498,11 +545,12 @@ impl Executor {
         };
         let is_live = scheduler.sequencer().is_none();
         let mut recorders = recorders.into_iter().fuse();
-        let mut next = |_| match follower.as_ref().filter(|_| is_live) {
+        let mut next = || match follower.as_ref().filter(|_| is_live) {
             Some(of) => Some(ChainRecorder::boxed(of, recorders.next())),
             None => recorders.next(),
         };
-        let before = scheduler.replace_recorders(&mut next);
+        let mut before = Vec::new();
+        scheduler.each_recorder(&mut |recorder| before.extend(Tee::exchange(recorder, next())));
         before.into_iter().filter_map(ChainRecorder::unwrap).collect()
     }
 

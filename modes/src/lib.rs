@@ -11,6 +11,7 @@
 //! | `edges` | the edges of a graph |
 //! | [`executor`] | chooses the scheduler of the mode, freezes the graph, spins |
 //! | [`exploration`] | choices of an explored run, and shrinking of its schedule |
+//! | [`flight`] | the record of a live run, and its replay |
 //! | `live_clock` | the end of a spin there, by a clock that may be switched to `/clock` and back |
 //! | [`mapping`] | which core runs which event loops |
 //! | `memory` | locked pages |
@@ -37,6 +38,7 @@ mod edges;
 mod error;
 pub mod executor;
 pub mod exploration;
+pub mod flight;
 mod live_clock;
 pub mod mapping;
 mod memory;
@@ -67,6 +69,7 @@ pub use deterministic::{
 pub use edges::{GraphEdge, graph_edges};
 pub use error::catch_part;
 pub use executor::{Executor, Mode};
+pub use flight::{FlightRecord, FlightWriter};
 pub use mapping::{Machine, Mapping, Optimize};
 pub use memory::may_lock_memory;
 pub use middleware::Connection;

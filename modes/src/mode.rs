@@ -1,9 +1,11 @@
 //! Modes: how an executor runs its graph, and how that is called.
 
 use crate::deterministic::{Cores, Simulation};
+use crate::flight::FlightRecord;
 use crate::mapping::Mapping;
 use ringspin_executor::{Error, ErrorKind, Result};
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// How an executor runs its graph.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,6 +18,8 @@ pub enum Mode {
     MultiCore(Option<Mapping>),
     /// Every event loop in one sequence under simulated time.
     Deterministic(Box<Simulation>),
+    /// The events of a recorded live run again, in one sequence.
+    Replay(Arc<FlightRecord>),
 }
 
 impl Mode {
@@ -27,7 +31,7 @@ impl Mode {
                 Cores::Mapped(mapping) => Some(mapping),
                 Cores::Unlimited | Cores::Single => None,
             },
-            Self::SingleCore => None,
+            Self::SingleCore | Self::Replay(_) => None,
         }
     }
 }

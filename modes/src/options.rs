@@ -3,6 +3,7 @@
 use crate::chains::Chain;
 use crate::deterministic::RunOptions;
 use crate::executor::Executor;
+use crate::flight::FlightWriter;
 use ringspin_executor::{FailurePolicy, GraphInfo, ReadyOrder, Recorder, WaitStrategy};
 use std::time::Duration;
 
@@ -47,6 +48,18 @@ impl Executor {
         mut factory: impl FnMut(&GraphInfo, usize) -> R + Send + 'static,
     ) {
         self.recorder = Some(Box::new(move |info, worker| Box::new(factory(info, worker))));
+    }
+
+    /// Has `writer` write a record of the run in the live modes, for an exact replay; see
+    /// [`Mode::Replay`](crate::Mode::Replay). Nothing waits for the writer: if it is too slow,
+    /// entries are lost, and the record says so. The drop of the executor waits until the record is
+    /// complete.
+    ///
+    /// A replay draws the same random numbers and shows callbacks the times that they read from
+    /// their context and from clocks of the graph. The record lacks other clocks, files, and
+    /// messages that other threads or processes send into the graph.
+    pub fn record_flight(&mut self, writer: impl FlightWriter + 'static) {
+        self.flight_writer = Some(Box::new(writer));
     }
 
     /// The options of a deterministic run, for tools that explore, shrink or step it: set them

@@ -4,16 +4,19 @@
 //! |---|---|
 //! | `balanced` | the scheduler of multi-core with event loops that move |
 //! | `live` | the scheduler of both live modes with fixed loops: workers on the real clock |
+//! | `replay` | repeats the record of a live run |
 //! | `sequenced` | the deterministic scheduler |
 //! | `warm_up` | memory that is fetched before a timer is due |
 
 mod balanced;
 mod live;
+mod replay;
 mod sequenced;
 mod warm_up;
 
 pub(crate) use balanced::BalancedScheduler;
 pub(crate) use live::LiveScheduler;
+pub(crate) use replay::{Replayer, network};
 
 use crate::deterministic::{Condition, Sequencer};
 use crate::live_clock::SpinEnd;
@@ -51,6 +54,9 @@ pub(crate) enum Step {
     /// There is no event until one is announced, or for this time.
     Rest(Option<Duration>),
 }
+
+/// Exchanges the recorder of a worker.
+pub(crate) type Exchange<'a> = &'a mut dyn FnMut(&mut Option<Box<dyn Recorder>>);
 
 /// Dispatches the events of a frozen graph: the next event, the thread and the clock are its
 /// decisions.
@@ -102,12 +108,8 @@ pub(crate) trait Scheduler: Send {
         Err(Error::new(ErrorKind::Unsupported, text))
     }
 
-    /// Gives each worker the recorder that `next` has for its index; returns those that they had,
-    /// in the order of the workers.
-    fn replace_recorders(
-        &mut self,
-        next: &mut dyn FnMut(usize) -> Option<Box<dyn Recorder>>,
-    ) -> Vec<Box<dyn Recorder>>;
+    /// Calls `exchange` with the recorder of each worker, in the order of the workers.
+    fn each_recorder(&mut self, exchange: Exchange<'_>);
 
     /// The sequencer of the deterministic mode.
     fn sequencer(&mut self) -> Option<&mut Sequencer> {

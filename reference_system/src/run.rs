@@ -96,6 +96,7 @@ pub fn mode_name(mode: &Mode) -> &'static str {
         Mode::SingleCore => "single",
         Mode::MultiCore(_) => "multi",
         Mode::Deterministic(_) => "deterministic",
+        Mode::Replay(_) => "replay",
     }
 }
 
@@ -110,6 +111,7 @@ pub fn run(options: &RunOptions, collector: &Arc<Collector>) -> Result<RunReport
     let timeline = options.timeline.as_deref().map(created).transpose()?;
     let executor = middleware::connect(Executor::new(mode.clone()), options.middleware)?;
     let mut executor = record(executor, options, collector)?;
+    executor.record_from_env()?;
     let target = TuningTarget::autoware(options.work.n);
     let mut online = None;
     if mode.mapping().is_some_and(|mapping| mapping.optimize.is_some()) {
@@ -200,7 +202,7 @@ fn record(
     // Where callbacks take simulated time, they do not see their own ends.
     let takes_time = match &options.mode {
         Mode::Deterministic(simulation) => simulation.durations.is_some(),
-        Mode::SingleCore | Mode::MultiCore(_) => false,
+        Mode::SingleCore | Mode::MultiCore(_) | Mode::Replay(_) => false,
     };
     let estimated = takes_time.then(|| collector.clone());
     if writer.is_none() && !profiled && !timed && estimated.is_none() {

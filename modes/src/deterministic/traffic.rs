@@ -82,7 +82,7 @@ impl Perturbations {
             return;
         }
         let delay_ns = match outcome {
-            DeliveryOutcome::Lost => None,
+            DeliveryOutcome::Lost | DeliveryOutcome::Held => None,
             DeliveryOutcome::Once(time) | DeliveryOutcome::Twice(time, _) => {
                 Some(time.since(in_flight.departure).as_nanos() as u64)
             }
@@ -245,7 +245,7 @@ impl Network for Traffic {
             return outcome;
         }
         let (base, last) = match outcome {
-            DeliveryOutcome::Lost => return outcome,
+            DeliveryOutcome::Lost | DeliveryOutcome::Held => return outcome,
             DeliveryOutcome::Once(base) => (base, base),
             DeliveryOutcome::Twice(base, copy) => (base, base.max(copy)),
         };
@@ -264,7 +264,7 @@ impl Network for Traffic {
         let floor = if base >= edge.linked { edge.late } else { Time::ZERO };
         let late = |time: Time| (time + delay).max(floor);
         let outcome = match outcome {
-            DeliveryOutcome::Lost => DeliveryOutcome::Lost,
+            DeliveryOutcome::Lost | DeliveryOutcome::Held => outcome,
             DeliveryOutcome::Once(time) => DeliveryOutcome::Once(late(time)),
             DeliveryOutcome::Twice(time, again) => DeliveryOutcome::Twice(late(time), late(again)),
         };

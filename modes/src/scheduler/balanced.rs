@@ -29,7 +29,7 @@ mod watch;
 
 use super::live::{FOREVER, run_threads, time_to_sleep};
 use super::warm_up::{LINES_MAX, WarmUp};
-use super::{Scheduler, Spin};
+use super::{Exchange, Scheduler, Spin};
 use crate::deterministic::Condition;
 use crate::live_clock::SpinEnd;
 use crate::mapping::{CorePlan, Mapping};
@@ -39,8 +39,8 @@ use crate::thread;
 use hints::{CURRENT, Shared, StrandHints, ThreadHints};
 use ringspin_executor::wait::{Idle, Waiter};
 use ringspin_executor::{
-    Clock, Entrance, Error, ErrorKind, GraphInfo, LoopId, Picker, Recorder, Result, RosClock,
-    StopHandle, Time, Worker, WorkerThread,
+    Clock, Entrance, Error, ErrorKind, GraphInfo, LoopId, Picker, Result, RosClock, StopHandle,
+    Time, Worker, WorkerThread,
 };
 use ringspin_ringbuf::{Counter, Strand, ticks};
 use std::sync::Arc;
@@ -173,12 +173,8 @@ impl Scheduler for BalancedScheduler {
         Ok(())
     }
 
-    fn replace_recorders(
-        &mut self,
-        next: &mut dyn FnMut(usize) -> Option<Box<dyn Recorder>>,
-    ) -> Vec<Box<dyn Recorder>> {
-        let strands = self.strands.iter_mut().enumerate();
-        strands.filter_map(|(n, strand)| strand.get_mut().set_recorder(next(n))).collect()
+    fn each_recorder(&mut self, exchange: Exchange<'_>) {
+        self.strands.iter_mut().for_each(|strand| exchange(strand.get_mut().recorder_mut()));
     }
 }
 

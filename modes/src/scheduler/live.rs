@@ -9,7 +9,7 @@
 //! no lock for them.
 
 use super::warm_up::WarmUp;
-use super::{Scheduler, Spin, Step, WORKER};
+use super::{Exchange, Scheduler, Spin, Step, WORKER};
 use crate::deterministic::Condition;
 use crate::error::thread_not_started;
 use crate::live_clock::SpinEnd;
@@ -18,7 +18,7 @@ use crate::pace::Pace;
 use crate::thread;
 use ringspin_executor::wait::Idle;
 use ringspin_executor::{
-    Clock, Error, ErrorKind, Recorder, Result, RosClock, StopHandle, Time, Worker, panic_message,
+    Clock, Error, ErrorKind, Result, RosClock, StopHandle, Time, Worker, panic_message,
 };
 use ringspin_ringbuf::ticks;
 use std::sync::Arc;
@@ -125,12 +125,8 @@ impl Scheduler for LiveScheduler {
         self.with_worker(spin, |worker, clock, pace| step((worker, pace), clock, spin.stop))
     }
 
-    fn replace_recorders(
-        &mut self,
-        next: &mut dyn FnMut(usize) -> Option<Box<dyn Recorder>>,
-    ) -> Vec<Box<dyn Recorder>> {
-        let workers = self.workers.iter_mut().enumerate();
-        workers.filter_map(|(n, worker)| worker.set_recorder(next(n))).collect()
+    fn each_recorder(&mut self, exchange: Exchange<'_>) {
+        self.workers.iter_mut().for_each(|worker| exchange(worker.recorder_mut()));
     }
 }
 

@@ -1,9 +1,9 @@
 //! The scheduler of the deterministic mode: the sequencer of simulated time.
 
-use super::{SEQUENCER, Scheduler, Spin, Step};
+use super::{Exchange, SEQUENCER, Scheduler, Spin, Step};
 use crate::deterministic::{Condition, Sequencer};
 use crate::live_clock::SpinEnd;
-use ringspin_executor::{Recorder, Result, Time};
+use ringspin_executor::{Result, Time};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -66,11 +66,10 @@ impl Scheduler for Sequencer {
         self.check_schedule(spin).map(|()| Step::Ended)
     }
 
-    fn replace_recorders(
-        &mut self,
-        next: &mut dyn FnMut(usize) -> Option<Box<dyn Recorder>>,
-    ) -> Vec<Box<dyn Recorder>> {
-        self.replace_recorder(next(0)).into_iter().collect()
+    fn each_recorder(&mut self, exchange: Exchange<'_>) {
+        let mut recorder = self.replace_recorder(None);
+        exchange(&mut recorder);
+        self.replace_recorder(recorder);
     }
 
     fn sequencer(&mut self) -> Option<&mut Sequencer> {

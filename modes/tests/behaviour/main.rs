@@ -16,6 +16,7 @@ mod endings;
 #[cfg(unix)]
 mod escapes;
 mod failures;
+mod flight;
 mod graph;
 mod groups;
 mod guard_conditions;

@@ -26,10 +26,10 @@ const FLOOR_BUDGET: Duration = Duration::from_millis(60);
 
 pub(super) fn run(arguments: RunArguments, verbose: bool, quiet: bool) -> Result<()> {
     let json = arguments.json.as_deref().map(|path| Output::create(path, true)).transpose()?;
-    let mode = match arguments.mode {
+    let mode = match Mode::replay_from_env()?.unwrap_or_else(|| arguments.mode.clone()) {
         Mode::MultiCore(None) => Mode::MultiCore(arguments.mapping.map(Mapping::load).transpose()?),
         Mode::Deterministic(_) => Mode::Deterministic(Box::new(simulation(&arguments)?)),
-        Mode::SingleCore | Mode::MultiCore(Some(_)) => arguments.mode,
+        mode @ (Mode::SingleCore | Mode::MultiCore(Some(_)) | Mode::Replay(_)) => mode,
     };
     let n = arguments.n;
     let (crunch, sleep_max) = (!arguments.no_work, arguments.sleep_max);
@@ -85,7 +85,7 @@ fn measure(options: &RunOptions, collector: &Arc<Collector>, quiet: bool) -> Res
 fn note_conditions(mode: &Mode, work: &Work) {
     let cores = match mode {
         Mode::Deterministic(_) => return,
-        Mode::SingleCore => 1,
+        Mode::SingleCore | Mode::Replay(_) => 1,
         Mode::MultiCore(None) => allowed_cores().len(),
         Mode::MultiCore(Some(mapping)) => cores_of(mapping),
     };

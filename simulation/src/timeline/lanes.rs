@@ -14,7 +14,7 @@ type Lanes = (Vec<Lane>, Table<LoopId, usize>);
 pub(super) fn of(info: &GraphInfo, mode: &Mode) -> Result<Lanes> {
     let one = || (vec![Lane { name: "one core".into(), core: None }], info.loops.map(|_, _| 0));
     match mode {
-        Mode::SingleCore => Ok(one()),
+        Mode::SingleCore | Mode::Replay(_) => Ok(one()),
         Mode::MultiCore(None) => Ok(one_each(info)),
         Mode::MultiCore(Some(mapping)) => Ok(planned(info, &plan::cores(info, mapping)?)),
         Mode::Deterministic(simulation) => match &simulation.cores {

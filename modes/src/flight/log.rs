@@ -1,0 +1,302 @@
+//! Recording: the log of each worker, the clock whose readings are recorded, and the tape, from
+//! which a thread takes what all workers logged.
+//!
+//! Only the worker's thread writes to its ring, and only the writer's thread reads it. A reading of
+//! the clock belongs to the callback that runs on the same thread; see [`observed`].
+
+use super::entry::{Entry, EntryKind};
+use super::record::FlightHeader;
+use crate::error::thread_not_started;
+use ringspin_executor::{
+    CallbackId, Clock, Completion, Dispatch, EventId, EventOrigin, GraphChange, GraphInfo,
+    Recorder, Result, RosClock, Time, observed,
+};
+use ringspin_ringbuf::spsc::{Consumer, Producer, ring};
+use ringspin_ringbuf::{Counter, Flag};
+use std::any::Any;
+use std::sync::{Arc, OnceLock};
+use std::thread::{self, JoinHandle, Thread};
+use std::time::Duration;
+
+/// The entries that wait for the writer, of all workers and of each at least.
+const ENTRIES: usize = 1 << 16;
+const ENTRIES_MIN: usize = 1 << 10;
+
+/// A clock that keeps what callbacks read from it.
+pub(crate) struct RecordedClock(pub(crate) Arc<RosClock>);
+
+impl Clock for RecordedClock {
+    #[inline]
+    fn now(&self) -> Time {
+        let now = self.0.now();
+        observed::note_time(now.as_nanos());
+        now
+    }
+
+    fn begun_at(&self) -> Option<Time> {
+        self.0.begun_at()
+    }
+
+    fn switches(&self) -> u64 {
+        self.0.switches()
+    }
+
+    fn completion(&self) -> Time {
+        self.0.now()
+    }
+}
+
+/// Two recorders, of which the first one stays when others are exchanged.
+pub(crate) struct Tee {
+    pub(crate) first: Box<dyn Recorder>,
+    pub(crate) next: Option<Box<dyn Recorder>>,
+}
+
+impl Tee {
+    /// `first` before `next`, as far as there are any.
+    pub(crate) fn before(
+        first: Option<Box<dyn Recorder>>,
+        next: Option<Box<dyn Recorder>>,
+    ) -> Option<Box<dyn Recorder>> {
+        match first {
+            Some(first) => Some(Box::new(Self { first, next })),
+            None => next,
+        }
+    }
+
+    /// Replaces a recorder by `next`; of a tee, the second one.
+    pub(crate) fn exchange(
+        recorder: &mut Option<Box<dyn Recorder>>,
+        next: Option<Box<dyn Recorder>>,
+    ) -> Option<Box<dyn Recorder>> {
+        let any = recorder.as_deref_mut().map(|recorder| recorder as &mut dyn Any);
+        match any.and_then(|any| any.downcast_mut::<Self>()) {
+            Some(tee) => std::mem::replace(&mut tee.next, next),
+            None => std::mem::replace(recorder, next),
+        }
+    }
+}
+
+impl Recorder for Tee {
+    fn started(&mut self, dispatch: &Dispatch) {
+        self.started_by(dispatch, EventOrigin::Other);
+    }
+
+    fn started_by(&mut self, dispatch: &Dispatch, origin: EventOrigin) {
+        self.next.iter_mut().for_each(|next| next.started_by(dispatch, origin));
+        self.first.started_by(dispatch, origin); // last: from here on readings are the callback's
+    }
+
+    fn finished(&mut self, dispatch: &Dispatch, completion: Completion) {
+        self.first.finished(dispatch, completion);
+        self.next.iter_mut().for_each(|next| next.finished(dispatch, completion));
+    }
+
+    fn skipped(&mut self, dispatch: &Dispatch, origin: EventOrigin) {
+        self.first.skipped(dispatch, origin);
+        self.next.iter_mut().for_each(|next| next.skipped(dispatch, origin));
+    }
+
+    fn changed(&mut self, change: &GraphChange) {
+        self.first.changed(change);
+        self.next.iter_mut().for_each(|next| next.changed(change));
+    }
+}
+
+/// Writes a flight record while it is made.
+pub trait FlightWriter: Send {
+    /// Writes all entries of `tape` until it [ends](FlightTape::wait). Runs on a separate thread.
+    ///
+    /// # Errors
+    /// The record is not complete.
+    fn write(self: Box<Self>, tape: FlightTape) -> Result<()>;
+}
+
+/// The entries of all logs of a run, for the writer.
+pub struct FlightTape {
+    header: FlightHeader,
+    rings: Vec<(Consumer<Entry>, Arc<Counter>)>,
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    /// Raised when no further entries come.
+    is_closed: Flag,
+    writer: OnceLock<Thread>,
+}
+
+impl FlightTape {
+    /// The description of the run.
+    pub fn header(&self) -> &FlightHeader {
+        &self.header
+    }
+
+    /// The number of logs: one for each worker, and one for the spins.
+    pub fn logs(&self) -> usize {
+        self.rings.len()
+    }
+
+    /// Moves the entries of a log to the end of `entries`; returns how many of that log were lost
+    /// so far because its ring was full.
+    pub fn take(&mut self, log: usize, entries: &mut Vec<Entry>) -> u64 {
+        let (ring, lost) = &mut self.rings[log];
+        ring.pop_batch(|entry| entries.push(entry));
+        lost.get()
+    }
+
+    /// Waits until a log is filling up, or for `timeout`; false when no further entries come: those
+    /// that are left are then there.
+    pub fn wait(&self, timeout: Duration) -> bool {
+        self.shared.writer.get_or_init(thread::current);
+        if !self.shared.is_closed.is_raised() {
+            thread::park_timeout(timeout);
+        }
+        !self.shared.is_closed.is_raised()
+    }
+}
+
+/// One log: the end of a ring at which a worker writes.
+struct Log {
+    ring: Producer<Entry>,
+    lost: Arc<Counter>,
+    shared: Arc<Shared>,
+    pushed: usize,
+    clock: Arc<RosClock>,
+}
+
+impl Log {
+    #[inline]
+    fn push(&mut self, mut entry: Entry) {
+        if self.clock.is_followed() {
+            entry.order = self.clock.real().now().as_nanos();
+        }
+        match self.ring.push(entry) {
+            Ok(()) => {
+                self.pushed += 1;
+                if self.pushed.is_multiple_of(self.ring.capacity() / 4) {
+                    self.wake();
+                }
+            }
+            Err(_) => self.lost.add_by_owner(1),
+        }
+    }
+
+    #[cold]
+    fn wake(&self) {
+        self.shared.writer.get().into_iter().for_each(Thread::unpark);
+    }
+}
+
+/// The entry of an event of this origin.
+fn entry_of(
+    (message, timer, other): (EntryKind, EntryKind, EntryKind),
+    dispatch: &Dispatch,
+    origin: EventOrigin,
+) -> Entry {
+    let Dispatch { time, callback, event, .. } = *dispatch;
+    match origin {
+        EventOrigin::Message { .. } => Entry::new(message, callback, event, time),
+        EventOrigin::Other => Entry::new(other, callback, event, time),
+        EventOrigin::Timer(due) => {
+            Entry { extra: due.as_nanos(), ..Entry::new(timer, callback, event, time) }
+        }
+    }
+}
+
+/// The kinds of events with a callback, and without one.
+const CALLED: (EntryKind, EntryKind, EntryKind) =
+    (EntryKind::Message, EntryKind::Timer, EntryKind::Other);
+const SKIPPED: (EntryKind, EntryKind, EntryKind) =
+    (EntryKind::Skipped, EntryKind::Skipped, EntryKind::Skipped);
+
+impl Recorder for Log {
+    fn started(&mut self, dispatch: &Dispatch) {
+        self.started_by(dispatch, EventOrigin::Other);
+    }
+
+    #[inline]
+    fn started_by(&mut self, dispatch: &Dispatch, origin: EventOrigin) {
+        self.push(entry_of(CALLED, dispatch, origin));
+        observed::record();
+    }
+
+    #[inline]
+    fn finished(&mut self, dispatch: &Dispatch, completion: Completion) {
+        let Dispatch { callback, event, .. } = *dispatch;
+        observed::end_record(|seen| {
+            for &ns in &seen.times_ns {
+                let time = Time::from_nanos(ns);
+                self.push(Entry::new(EntryKind::Read, callback, event, time));
+            }
+            for &number in &seen.refused {
+                let entry = Entry::new(EntryKind::Refused, callback, event, completion.time);
+                self.push(Entry { extra: number.into(), ..entry });
+            }
+        });
+        let (extra, sequence) =
+            (completion.digest.unwrap_or(0), completion.digest.is_some().into());
+        let entry = Entry::new(EntryKind::Finished, callback, EventId::NONE, completion.time);
+        self.push(Entry { extra, sequence, ..entry });
+    }
+
+    fn skipped(&mut self, dispatch: &Dispatch, origin: EventOrigin) {
+        self.push(entry_of(SKIPPED, dispatch, origin));
+    }
+}
+
+/// The recorder of a run: it has a log for each worker and one for the spins, and joins the thread
+/// of the writer at its end.
+pub(crate) struct FlightRecorder {
+    spins: Log,
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<Result<()>>>,
+}
+
+impl FlightRecorder {
+    /// Starts `writer` on a thread; returns the recorder, and the logs of the workers.
+    pub(crate) fn start(
+        writer: Box<dyn FlightWriter>,
+        (info, seed): (&GraphInfo, u64),
+        clock: &Arc<RosClock>,
+        workers: usize,
+    ) -> Result<(Self, Vec<Box<dyn Recorder>>)> {
+        let shared = Arc::<Shared>::default();
+        let entries = (ENTRIES / (workers + 1)).next_power_of_two().max(ENTRIES_MIN);
+        let mut rings = Vec::new();
+        let mut log = || {
+            let ((ring, consumer), lost) = (ring(entries), Arc::<Counter>::default());
+            rings.push((consumer, lost.clone()));
+            let (shared, clock) = (shared.clone(), clock.clone());
+            Log { ring, lost, shared, pushed: 0, clock }
+        };
+        let logs: Vec<Log> = (0..workers).map(|_| log()).collect();
+        let spins = log();
+        let header = FlightHeader::new(info, seed, clock.now());
+        let tape = FlightTape { header, rings, shared: shared.clone() };
+        let thread = thread::Builder::new().name("ringspin-flight".into());
+        let thread = thread.spawn(move || writer.write(tape));
+        let thread = Some(thread.map_err(|error| thread_not_started(&error.to_string()))?);
+        let logs = logs.into_iter().map(|log| Box::new(log) as Box<dyn Recorder>).collect();
+        Ok((Self { spins, shared, thread }, logs))
+    }
+
+    /// A spin has ended.
+    pub(crate) fn spun(&mut self) {
+        let now = self.spins.clock.now();
+        self.spins.push(Entry::new(EntryKind::Spun, CallbackId(0), EventId::NONE, now));
+    }
+}
+
+impl Drop for FlightRecorder {
+    fn drop(&mut self) {
+        self.shared.is_closed.raise();
+        let Some(thread) = self.thread.take() else { return };
+        thread.thread().unpark();
+        match thread.join() {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::error!(%error, "the flight record is not complete"),
+            Err(_) => tracing::error!("the flight record is not complete: its writer panicked"),
+        }
+    }
+}

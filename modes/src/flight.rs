@@ -25,7 +25,7 @@ mod record;
 pub use entry::{Entry, EntryKind};
 #[cfg(feature = "flight")]
 pub use file::FlightFile;
-pub use log::{FlightTape, FlightWriter};
+pub use log::{FlightTape, FlightWriter, LogPart};
 pub use record::{FlightBuilder, FlightHeader, FlightRecord};
 
 pub(crate) use record::RecordedEvent;

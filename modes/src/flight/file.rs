@@ -1,11 +1,12 @@
 //! Flight records as MCAP files, which `ros2 bag` and Foxglove open.
 //!
 //! The file has two topics: one message with the description of the run, then messages with some
-//! entries of one log each. A message is written as soon as a log fills up, or after a quarter of a
-//! second; each ends a chunk, so that a process that is killed loses no more than that.
+//! entries of one log each, in rounds. A round is written as soon as a log fills up, or after a quarter
+//! of a second, and ends its chunk, so that a process that is killed loses no more than that. A
+//! reader takes complete rounds only.
 
 use super::entry::Entry;
-use super::log::{FlightTape, FlightWriter};
+use super::log::{FlightTape, FlightWriter, LogPart};
 use super::record::{FlightBuilder, FlightHeader, FlightRecord};
 use mcap::records::MessageHeader;
 use mcap::{McapError, MessageStream, WriteOptions};
@@ -36,7 +37,7 @@ string[] callbacks
 const EVENTS_TOPIC: &str = "/ringspin/events";
 const EVENTS_TYPE: &str = "ringspin_msgs/msg/Events";
 const EVENTS: &str = "\
-uint32 log
+uint32 log       # the last one ends a round: earlier entries do not depend on later rounds
 uint64 lost      # entries of this log so far for which there was no room
 Event[] events
 ================================================================================
@@ -76,9 +77,9 @@ struct Event {
     what: u32,
 }
 
-impl From<Entry> for Event {
-    fn from(entry: Entry) -> Self {
-        let Entry { order, time, sequence, extra, source, what } = entry;
+impl From<&Entry> for Event {
+    fn from(entry: &Entry) -> Self {
+        let Entry { order, time, sequence, extra, source, what } = *entry;
         Self { order, time, sequence, extra, source, what }
     }
 }
@@ -136,24 +137,31 @@ impl FlightFile {
         let (ids, callbacks) = callbacks.into_iter().map(|(id, name)| (id.0, name)).unzip();
         let (start, logs) = (start.as_nanos(), tape.logs() as u32);
         self.write_message(self.run, start, &Run { seed, start, logs, ids, callbacks })?;
-        let (mut entries, mut lost_of) = (Vec::new(), vec![0; tape.logs()]);
-        loop {
-            self.file.flush().map_err(|error| write_error(&self.path, error))?;
-            let more = tape.wait(AGE_MAX);
-            for (log, known) in lost_of.iter_mut().enumerate() {
-                let lost = tape.take(log, &mut entries);
-                let time = entries.first().map_or(start, |entry| entry.order);
-                let is_new = lost > std::mem::replace(known, lost);
-                if is_new || !entries.is_empty() {
-                    let events = entries.drain(..).map(Event::from).collect();
-                    let events = Events { log: log as u32, lost, events };
-                    self.write_message(self.events, time, &events)?;
+        self.flush()?;
+        let last = tape.logs() - 1;
+        let mut lost_before = 0;
+        while let Some(round) = tape.next_round(AGE_MAX) {
+            let lost = round.iter().map(|part| part.lost).sum();
+            let lost_more = lost > std::mem::replace(&mut lost_before, lost);
+            if !lost_more && round.iter().all(|part| part.entries.is_empty()) {
+                continue;
+            }
+            for (log, LogPart { entries, lost }) in round.iter().enumerate() {
+                if entries.is_empty() && *lost == 0 && log < last {
+                    continue;
                 }
+                let time = entries.first().map_or(start, |entry| entry.order);
+                let events = entries.iter().map(Event::from).collect();
+                let events = Events { log: log as u32, lost: *lost, events };
+                self.write_message(self.events, time, &events)?;
             }
-            if !more {
-                return Ok(());
-            }
+            self.flush()?;
         }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.file.flush().map_err(|error| write_error(&self.path, error))
     }
 }
 
@@ -179,40 +187,44 @@ impl FlightRecord {
         let options = mcap::read::Options::IgnoreEndMagic.into();
         let messages = MessageStream::new_with_options(&bytes, options);
         let messages = messages.map_err(|error| read_error(path, ErrorKind::Parse, error))?;
-        let mut builder: Option<FlightBuilder> = None;
-        let mut is_cut = false;
+        let mut run: Option<(FlightBuilder, u32)> = None;
+        let (mut round, mut is_cut) = (Vec::new(), false);
         for message in messages {
             let Ok(message) = message else {
                 is_cut = true;
                 break;
             };
             let body = message.data.get(ENCAPSULATION.len()..).unwrap_or_default();
-            match (&*message.channel.topic, &mut builder) {
+            match (&*message.channel.topic, &mut run) {
                 (RUN_TOPIC, None) => {
-                    builder = Some(FlightBuilder::new(
-                        run(body)
-                            .ok_or_else(|| refused("its description of the run is damaged"))?,
-                    ))
+                    let (header, logs) = read_run(body)
+                        .ok_or_else(|| refused("its description of the run is damaged"))?;
+                    run = Some((FlightBuilder::new(header), logs));
                 }
-                (EVENTS_TOPIC, Some(builder)) => {
+                (EVENTS_TOPIC, Some((builder, logs))) => {
                     let events = decode::<Events>(body);
-                    let events = events.ok_or_else(|| refused("some of its events are damaged"))?;
-                    let log = events.log as usize;
-                    builder.add(log, events.events.into_iter().map(Entry::from));
-                    if events.lost > 0 {
-                        builder.add_gap(log);
+                    round.push(events.ok_or_else(|| refused("some of its events are damaged"))?);
+                    if round.last().is_some_and(|part| part.log + 1 == *logs) {
+                        round.drain(..).for_each(|part| add(builder, part));
                     }
                 }
                 _ => {}
             }
         }
-        if is_cut {
+        if is_cut || !round.is_empty() {
             tracing::warn!(path = %path.display(), "the flight record ends early, without its end");
         }
-        let builder = builder.ok_or_else(|| {
+        let (builder, _) = run.ok_or_else(|| {
             refused("it has no description of a run: it is no flight record, or ends before that")
         })?;
         Ok(builder.finish())
+    }
+}
+
+fn add(builder: &mut FlightBuilder, Events { log, lost, events }: Events) {
+    builder.add(log as usize, events.into_iter().map(Entry::from));
+    if lost > 0 {
+        builder.add_gap(log as usize);
     }
 }
 
@@ -220,10 +232,11 @@ fn decode<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Option<T> {
     cdr_encoding::from_bytes::<T, byteorder::LittleEndian>(body).ok().map(|(value, _)| value)
 }
 
-fn run(body: &[u8]) -> Option<FlightHeader> {
-    let Run { seed, start, ids, callbacks, .. } = decode(body)?;
+/// The description of a run, and the number of its logs.
+fn read_run(body: &[u8]) -> Option<(FlightHeader, u32)> {
+    let Run { seed, start, logs, ids, callbacks } = decode(body)?;
     let callbacks = ids.into_iter().map(CallbackId).zip(callbacks).collect();
-    Some(FlightHeader { callbacks, seed, start: Time::from_nanos(start) })
+    Some((FlightHeader { callbacks, seed, start: Time::from_nanos(start) }, logs))
 }
 
 fn write_error(path: &Path, error: McapError) -> Error {

@@ -105,7 +105,7 @@ impl Recorder for Tee {
 
 /// Writes a flight record while it is made.
 pub trait FlightWriter: Send {
-    /// Writes all entries of `tape` until it [ends](FlightTape::wait). Runs on a separate thread.
+    /// Writes all [rounds](FlightTape::next_round) of `tape`. Runs on a separate thread.
     ///
     /// # Errors
     /// The record is not complete.
@@ -113,10 +113,27 @@ pub trait FlightWriter: Send {
 }
 
 /// The entries of all logs of a run, for the writer.
+///
+/// They come in rounds. Everything that an entry of a round depends on is in it or in one before,
+/// so a record that ends with any round can be replayed.
 pub struct FlightTape {
     header: FlightHeader,
     rings: Vec<(Consumer<Entry>, Arc<Counter>)>,
+    round: Vec<LogPart>,
+    /// The entries of each log that wait for the next round.
+    held: Vec<Vec<Entry>>,
+    is_over: bool,
+    clock: Arc<RosClock>,
     shared: Arc<Shared>,
+}
+
+/// The part of one log in a round.
+#[derive(Clone, Debug, Default)]
+pub struct LogPart {
+    /// The entries.
+    pub entries: Vec<Entry>,
+    /// How many entries of this log were lost so far, because its ring was full.
+    pub lost: u64,
 }
 
 #[derive(Default)]
@@ -137,22 +154,32 @@ impl FlightTape {
         self.rings.len()
     }
 
-    /// Moves the entries of a log to the end of `entries`; returns how many of that log were lost
-    /// so far because its ring was full.
-    pub fn take(&mut self, log: usize, entries: &mut Vec<Entry>) -> u64 {
-        let (ring, lost) = &mut self.rings[log];
-        ring.pop_batch(|entry| entries.push(entry));
-        lost.get()
-    }
-
-    /// Waits until a log is filling up, or for `timeout`; false when no further entries come: those
-    /// that are left are then there.
-    pub fn wait(&self, timeout: Duration) -> bool {
+    /// Waits until a log is filling up, or for `timeout`; returns the next round, with a part of
+    /// each log, or `None` after the last one.
+    pub fn next_round(&mut self, timeout: Duration) -> Option<&[LogPart]> {
+        if self.is_over {
+            return None;
+        }
         self.shared.writer.get_or_init(thread::current);
         if !self.shared.is_closed.is_raised() {
             thread::park_timeout(timeout);
         }
-        !self.shared.is_closed.is_raised()
+        self.is_over = self.shared.is_closed.is_raised();
+        // A callback that depends on another one starts after that is logged. So of the entries up
+        // to now, all that they depend on are found below.
+        let now = self.clock.real().now().as_nanos();
+        for (n, (ring, lost)) in self.rings.iter_mut().enumerate() {
+            let (held, part) = (&mut self.held[n], &mut self.round[n]);
+            part.entries.clear();
+            part.entries.append(held);
+            ring.pop_batch(|entry| part.entries.push(entry));
+            part.lost = lost.get();
+            if !self.is_over {
+                let end = part.entries.partition_point(|entry| entry.order < now);
+                held.extend(part.entries.drain(end..));
+            }
+        }
+        Some(&self.round)
     }
 }
 
@@ -273,7 +300,10 @@ impl FlightRecorder {
         let logs: Vec<Log> = (0..workers).map(|_| log()).collect();
         let spins = log();
         let header = FlightHeader::new(info, seed, clock.now());
-        let tape = FlightTape { header, rings, shared: shared.clone() };
+        let (round, held) = (vec![LogPart::default(); rings.len()], vec![Vec::new(); rings.len()]);
+        let (clock, is_over) = (clock.clone(), false);
+        let shared_by = shared.clone();
+        let tape = FlightTape { header, rings, round, held, is_over, clock, shared: shared_by };
         let thread = thread::Builder::new().name("ringspin-flight".into());
         let thread = thread.spawn(move || writer.write(tape));
         let thread = Some(thread.map_err(|error| thread_not_started(&error.to_string()))?);

@@ -32,7 +32,7 @@ impl FlightHeader {
             return Ok(());
         };
         let name = |of: &[(CallbackId, String)]| {
-            of.get(place).map_or("none".into(), |(_, name)| format!("`{name}`"))
+            of.get(place).map_or("none".to_owned(), |(_, name)| name.clone())
         };
         let text = format!(
             "failed to replay: callback {place} of this graph is {}, and of the record {}; replay \

@@ -1,9 +1,11 @@
 //! The record of a live run, and its replay.
 
-use ringspin_executor::{Digest, DigestHasher, Input, Latest, Message, QoS, Result, Time, Trigger};
+use ringspin_executor::{
+    Context, Digest, DigestHasher, ErrorKind, Input, Latest, Message, QoS, Result, Time, Trigger,
+};
 use ringspin_modes::flight::{FlightBuilder, FlightTape};
 use ringspin_modes::{Executor, FlightRecord, FlightWriter, Mode};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -13,19 +15,14 @@ struct InMemory(Sender<FlightRecord>);
 impl FlightWriter for InMemory {
     fn write(self: Box<Self>, mut tape: FlightTape) -> Result<()> {
         let mut builder = FlightBuilder::new(tape.header().clone());
-        let mut entries = Vec::new();
-        loop {
-            let more = tape.wait(Duration::from_millis(5));
-            for log in 0..tape.logs() {
-                let lost = tape.take(log, &mut entries);
-                assert_eq!(lost, 0);
-                builder.add(log, entries.drain(..));
-            }
-            if !more {
-                self.0.send(builder.finish()).unwrap();
-                return Ok(());
+        while let Some(round) = tape.next_round(Duration::from_millis(5)) {
+            for (log, part) in round.iter().enumerate() {
+                assert_eq!(part.lost, 0);
+                builder.add(log, part.entries.iter().copied());
             }
         }
+        self.0.send(builder.finish()).unwrap();
+        Ok(())
     }
 }
 
@@ -129,10 +126,15 @@ fn tangle(executor: &mut Executor, finals: &Finals) -> Result<()> {
 }
 
 fn run_tangle(executor: &mut Executor) -> Vec<(String, u64)> {
+    run_spins(executor, 2)
+}
+
+fn run_spins(executor: &mut Executor, spins: u32) -> Vec<(String, u64)> {
     let finals = Finals::default();
     tangle(executor, &finals).unwrap();
-    executor.spin_for(Duration::from_millis(150)).unwrap();
-    executor.spin_for(Duration::from_millis(50)).unwrap();
+    for _ in 0..spins {
+        executor.spin_for(Duration::from_millis(100)).unwrap();
+    }
     *executor = Executor::single_core(); // drops the states
     let mut finals = std::mem::take(&mut *finals.lock().unwrap());
     finals.sort();
@@ -147,5 +149,204 @@ fn a_replay_ends_in_the_states_of_the_live_run() {
         assert!(record.calls() > 500, "{record:?}");
         assert_eq!(replay(&record, &run_tangle), live);
         assert_eq!(replay(&record, &run_tangle), live);
+    }
+}
+
+/// Writes nothing until the run is over.
+struct Slow(Receiver<()>, Sender<FlightRecord>);
+
+impl FlightWriter for Slow {
+    fn write(self: Box<Self>, mut tape: FlightTape) -> Result<()> {
+        self.0.recv().unwrap();
+        let mut builder = FlightBuilder::new(tape.header().clone());
+        while let Some(round) = tape.next_round(Duration::from_secs(1)) {
+            for (log, part) in round.iter().enumerate() {
+                builder.add(log, part.entries.iter().copied());
+                if part.lost > 0 {
+                    builder.add_gap(log);
+                }
+            }
+        }
+        self.1.send(builder.finish()).unwrap();
+        Ok(())
+    }
+}
+
+#[test]
+fn a_replay_ends_where_the_writer_was_too_slow() {
+    let ((end, ended), (sender, record)) = (channel(), channel());
+    let mut executor = Executor::single_core();
+    executor.record_flight(Slow(ended, sender));
+    let run = |executor: &mut Executor| -> Result<u64> {
+        let node = executor.create_node("ring", 0u64)?;
+        node.digest_state()?;
+        let out = node.create_publisher("round", QoS::default())?;
+        let again = out.clone();
+        node.create_timer(Duration::from_millis(1), move |_, cx| {
+            cx.cancel_timer();
+            out.publish(1u64)
+        })?;
+        let round = move |count: &mut u64, n: &Message<u64>, cx: &mut Context<'_>| {
+            *count += **n;
+            if *count == 100_000 {
+                cx.stop();
+            }
+            again.publish(**n)
+        };
+        node.create_subscription("round", QoS::default(), round)?;
+        executor.spin()?;
+        Ok(executor.statistics().dispatched())
+    };
+    let live = run(&mut executor).unwrap();
+    end.send(()).unwrap();
+    drop(executor);
+    let record = Arc::new(record.recv().unwrap());
+    assert!(record.gap().is_some());
+    let replayed = replay(&record, &run).unwrap();
+    assert_eq!(replayed, record.calls() as u64);
+    assert!(1_000 < replayed && replayed < live, "{replayed} of {live}");
+}
+
+#[test]
+fn another_program_is_named() {
+    let run = |factor: u64| {
+        move |executor: &mut Executor| -> Result<()> {
+            let node = executor.create_node("talker", 0u64)?;
+            node.digest_state()?;
+            let out = node.create_publisher("chatter", QoS::default())?;
+            node.create_timer(Duration::from_millis(1), move |count: &mut u64, _| {
+                *count += if *count > 5 { factor } else { 1 };
+                out.publish(*count)
+            })?;
+            executor.spin_for(Duration::from_millis(20))
+        }
+    };
+    let ((), record) = record(Mode::SingleCore, &|executor| run(1)(executor).unwrap());
+    let error = replay(&record, &run(2)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Diverged);
+    let text = error.to_string();
+    let named = "the replay differs from the record at entry 6, /talker `timer 1ms`, event 1#6";
+    assert!(text.starts_with(named), "{text}");
+    let another = |executor: &mut Executor| {
+        executor.create_node("listener", ())?.create_timer(Duration::from_millis(2), |_, _| ())?;
+        run(1)(executor)
+    };
+    let error = replay(&record, &another).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "failed to replay: callback 0 of this graph is /listener `timer 2ms`, and of the record \
+         /talker `timer 1ms`; replay with the program, arguments and parameters that were recorded"
+    );
+}
+
+#[test]
+fn data_that_two_loops_share_are_found() {
+    let run = |executor: &mut Executor| -> Result<()> {
+        let shared = Arc::new(Mutex::new(0u64));
+        let writer = executor.create_node("writer", shared.clone())?;
+        writer.create_timer(Duration::from_millis(3), |shared: &mut Arc<Mutex<u64>>, _| {
+            busy(Duration::from_millis(2));
+            *shared.lock().unwrap() += 1;
+        })?;
+        let reader = executor.create_node("reader", 0u64)?;
+        reader.digest_state()?;
+        reader.create_timer(Duration::from_micros(500), move |seen: &mut u64, _| {
+            *seen = *shared.lock().unwrap();
+        })?;
+        executor.spin_for(Duration::from_millis(100))
+    };
+    if ringspin_modes::allowed_cores().len() < 2 {
+        return;
+    }
+    let ((), record) = record(Mode::MultiCore(None), &|executor| run(executor).unwrap());
+    let error = replay(&record, &run).unwrap_err();
+    assert!(error.to_string().contains("/reader `timer 500µs`"), "{error}");
+    assert!(error.to_string().contains("such as data that two loops share"), "{error}");
+}
+
+#[test]
+fn spins_end_as_recorded_and_the_code_between_them_runs_again() {
+    let run = |executor: &mut Executor| -> Vec<u64> {
+        let node = executor.create_node("node", Vec::new()).unwrap();
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let of_node = heard.clone();
+        node.create_subscription(
+            "in",
+            QoS::default(),
+            move |_: &mut Vec<u64>, n: &Message<u64>, _| {
+                of_node.lock().unwrap().push(**n);
+            },
+        )
+        .unwrap();
+        node.create_timer(Duration::from_millis(2), |_, _| ()).unwrap();
+        let out = node.create_publisher("in", QoS::default()).unwrap();
+        executor.freeze().unwrap();
+        for n in 0..20u64 {
+            out.publish(n).unwrap();
+            let events = match n % 3 {
+                0 => executor.spin_some().unwrap(),
+                1 => u64::from(executor.spin_once(Duration::from_millis(1)).unwrap()),
+                _ => executor.spin_all(Duration::from_millis(1)).unwrap(),
+            };
+            heard.lock().unwrap().push(1_000 + events);
+        }
+        let heard = heard.lock().unwrap();
+        heard.clone()
+    };
+    let (live, record) = record(Mode::SingleCore, &run);
+    assert_eq!(replay(&record, &run), live);
+}
+
+#[cfg(feature = "flight")]
+mod files {
+    use super::*;
+    use ringspin_modes::flight::FlightFile;
+
+    fn recorded(path: &std::path::Path, spins: u32) -> Vec<(String, u64)> {
+        let mut executor = Executor::new(Mode::MultiCore(None));
+        executor.record_flight(FlightFile::create(path).unwrap());
+        run_spins(&mut executor, spins)
+    }
+
+    #[test]
+    fn a_file_is_replayed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.mcap");
+        let live = recorded(&path, 2);
+        let record = Arc::new(FlightRecord::load(&path).unwrap());
+        assert!(record.calls() > 500 && record.gap().is_none(), "{record:?}");
+        assert_eq!(replay(&record, &run_tangle), live);
+        let error = FlightFile::create(&path).err().unwrap().to_string();
+        assert!(error.ends_with("; remove it, or choose another name"), "{error}");
+    }
+
+    #[test]
+    fn a_file_that_ends_anywhere_is_replayed_as_far_as_it_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, cut) = (folder.path().join("run.mcap"), folder.path().join("cut.mcap"));
+        recorded(&path, 8);
+        let bytes = std::fs::read(&path).unwrap();
+        let all = FlightRecord::load(&path).unwrap().calls();
+        let mut calls = Vec::new();
+        for part in 0..40 {
+            std::fs::write(&cut, &bytes[..bytes.len() * part / 40]).unwrap();
+            match FlightRecord::load(&cut) {
+                Ok(record) => {
+                    calls.push(record.calls());
+                    replay(&Arc::new(record), &|executor| run_spins(executor, 8));
+                }
+                Err(error) => assert!(error.to_string().contains("cut.mcap"), "{error}"),
+            }
+        }
+        assert!(calls.iter().any(|calls| 0 < *calls && *calls < all), "{calls:?} of {all}");
+    }
+
+    #[test]
+    fn other_files_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("other.mcap");
+        std::fs::write(&path, "no MCAP").unwrap();
+        assert_eq!(FlightRecord::load(&path).unwrap_err().kind(), ErrorKind::Parse);
+        assert_eq!(FlightRecord::load(folder.path()).unwrap_err().kind(), ErrorKind::Io);
     }
 }

@@ -19,6 +19,8 @@ pub trait FromEnv: Sized {
     /// | `RINGSPIN_MODE` | `single` (the default), `multi` or `deterministic` |
     /// | `RINGSPIN_MAPPING` | for `multi`: a [mapping](crate::Mapping) file |
     /// | `RINGSPIN_SIMULATION` | for `deterministic`: a simulation file (feature `simulation`) |
+    /// | `RINGSPIN_RECORD` | for `single` and `multi`: the file for a record (feature `flight`) |
+    /// | `RINGSPIN_REPLAY` | the record of a run to be replayed, instead of a mode |
     /// | `RINGSPIN_ROS_ARGS` | ROS arguments, see [`Arguments`](crate::Arguments) |
     /// | `RINGSPIN_MIDDLEWARE` | a [`Connection`](crate::middleware::Connection) |
     ///

@@ -34,6 +34,7 @@
 //! * `json`: certificates of runs, and timelines for Perfetto, from code; part of `cli`.
 //! * `cli`: ready-made commands for programs with job files that choose nodes, module `cli`.
 //! * `messages`: ROS 2 messages as Rust structs, module `messages`.
+//! * `flight`: records of live runs as files, for an exact replay; part of `bag`.
 //! * `bag`: rosbag2 recordings, module `bag`.
 //! * `bench`: latency measurements of a graph, module `bench`.
 //! * `ros2`: live ROS 2. A ROS 2 must be sourced when this is built.
@@ -156,6 +157,16 @@ pub mod event {
     pub use ringspin_executor::{
         CallbackId, CallbackResult, Completion, Dispatch, EventId, ForeignEvent, LoopId, Recorder,
         ReentrantGroup, SourceId, running_node,
+    };
+}
+
+/// Records of live runs, for an exact [replay](crate::Mode::Replay).
+pub mod flight {
+    #[cfg(feature = "flight")]
+    pub use ringspin_modes::flight::FlightFile;
+    pub use ringspin_modes::flight::{
+        Entry, EntryKind, FlightBuilder, FlightHeader, FlightRecord, FlightTape, FlightWriter,
+        LogPart,
     };
 }
 

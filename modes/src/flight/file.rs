@@ -1,9 +1,9 @@
 //! Flight records as MCAP files, which `ros2 bag` and Foxglove open.
 //!
 //! The file has two topics: one message with the description of the run, then messages with some
-//! entries of one log each, in rounds. A round is written as soon as a log fills up, or after a quarter
-//! of a second, and ends its chunk, so that a process that is killed loses no more than that. A
-//! reader takes complete rounds only.
+//! entries of one log each, in rounds. A round is written as soon as a log fills up, or after a
+//! quarter of a second, and ends its chunk, so that a process that is killed loses no more than
+//! that. A reader takes complete rounds only.
 
 use super::entry::Entry;
 use super::log::{FlightTape, FlightWriter, LogPart};

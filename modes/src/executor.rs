@@ -263,7 +263,7 @@ impl Executor {
         record.header().check(info)?;
         let mut plan = Plan::new(vec![info.topological_order()], ReadyOrder::Fifo);
         plan.digests_by_worker = true;
-        let sim_network = scheduler::network(record);
+        let sim_network = scheduler::network(record, info);
         let time = TimeSource::Simulated(sim_network.clone());
         let frozen = self.graph.freeze(&plan, &self.stop, self.policy, &time)?;
         let Frozen { monitor, mut workers, .. } = frozen;

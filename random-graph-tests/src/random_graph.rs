@@ -122,7 +122,16 @@ impl RandomGraph {
     /// # Errors
     /// An error only if `graph` already has nodes of the same names, or its executor was dropped.
     pub fn build(&self, graph: &Graph) -> Result<Handles, BoxError> {
-        nodes::build(&self.spec, graph, self.simulation.start, self.horizon())
+        nodes::build(&self.spec, graph, Some(self.simulation.start), self.horizon())
+    }
+
+    /// Declares its nodes for a live run, without what only a simulation has: its input and its
+    /// interceptors. The sources do not stop.
+    ///
+    /// # Errors
+    /// The errors of [`build`](Self::build).
+    pub fn build_live(&self, graph: &Graph) -> Result<Handles, BoxError> {
+        nodes::build(&self.spec, graph, None, Time::MAX)
     }
 
     /// A job that runs it.

@@ -68,6 +68,9 @@ pub enum EventOrigin {
 ///
 /// It is `Any` so that it can be returned after the run in its own type.
 pub trait Recorder: Any + Send {
+    /// The worker takes an event: it is started, or skipped, next.
+    fn taken(&mut self) {}
+
     /// The callback is about to run.
     fn started(&mut self, dispatch: &Dispatch);
 

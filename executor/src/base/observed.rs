@@ -1,20 +1,22 @@
-//! Observations of a callback beyond its event: readings of the clock, and refused places in
-//! queues. A recorder of a live run [records](record) them; a
+//! Observations of a callback beyond its event: readings of the clock and of counters that other
+//! threads write, and refused places in queues. A recorder of a live run [records](record) them; a
 //! [replay](replay) has each callback observe them again.
 //!
 //! They belong to the callback that runs on the thread, so they are in a variable of the thread.
 //! Only clocks of a record or a replay and bounded queues look at it.
 
+use crate::base::event::CallbackId;
 use ringspin_ringbuf::Permits;
 use std::cell::RefCell;
 
 /// The observations of one call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Observations {
-    /// The times that it read, in nanoseconds, in order.
-    pub times_ns: Vec<u64>,
-    /// Which of its reservations of a place in a queue were refused, numbered from zero, ascending.
-    pub refused: Vec<u32>,
+    /// Its readings, in order: times in nanoseconds, and counts.
+    pub readings: Vec<u64>,
+    /// The reservations of a place in a queue that were refused: the receiver, and the number of
+    /// the reservation there, from zero.
+    pub refused: Vec<(CallbackId, u32)>,
 }
 
 /// The use of the observations on this thread.
@@ -28,25 +30,27 @@ enum Use {
 struct Observed {
     is: Use,
     observations: Observations,
-    /// The numbers of readings and reservations so far.
+    /// The number of readings so far.
     read: usize,
-    reserved: u32,
+    /// The receivers of the reservations so far.
+    reserved: Vec<CallbackId>,
 }
 
 thread_local! {
     static OBSERVED: RefCell<Observed> = const {
         RefCell::new(Observed {
             is: Use::None,
-            observations: Observations { times_ns: Vec::new(), refused: Vec::new() },
+            observations: Observations { readings: Vec::new(), refused: Vec::new() },
             read: 0,
-            reserved: 0,
+            reserved: Vec::new(),
         })
     };
 }
 
 impl Observed {
     fn begin(&mut self, is: Use) {
-        (self.is, self.read, self.reserved) = (is, 0, 0);
+        (self.is, self.read) = (is, 0);
+        self.reserved.clear();
     }
 }
 
@@ -54,7 +58,7 @@ impl Observed {
 #[inline]
 pub fn record() {
     OBSERVED.with_borrow_mut(|observed| {
-        observed.observations.times_ns.clear();
+        observed.observations.readings.clear();
         observed.observations.refused.clear();
         observed.begin(Use::Recorded);
     });
@@ -85,48 +89,59 @@ pub fn end_replay() -> usize {
     })
 }
 
-/// Adds the time `ns`, in nanoseconds, which this thread has read from a clock, if it is recorded.
+/// Adds a reading of this thread, if it is recorded.
 #[inline]
-pub fn note_time(ns: u64) {
+pub fn note(reading: u64) {
     OBSERVED.with_borrow_mut(|observed| {
         if observed.is == Use::Recorded {
-            observed.observations.times_ns.push(ns);
+            observed.observations.readings.push(reading);
         }
     });
 }
 
-/// The next reading of a replay, in nanoseconds; after the last one, that once more.
-pub(crate) fn next_time() -> Option<u64> {
+/// The next reading of a replay; after the last one, that once more.
+pub(crate) fn next() -> Option<u64> {
     OBSERVED.with_borrow_mut(|observed| {
-        let times = &observed.observations.times_ns;
-        let time = times.get(observed.read).or(times.last()).copied();
+        if observed.is != Use::Replayed {
+            return None;
+        }
+        let readings = &observed.observations.readings;
+        let reading = readings.get(observed.read).or(readings.last()).copied();
         observed.read += 1;
-        time.filter(|_| observed.is == Use::Replayed)
+        reading
     })
 }
 
-/// Takes one of `permits`, or does as in the record: a place may then be given twice, because
-/// the record has another order of its release.
-pub(crate) fn reserve(permits: &Permits) -> bool {
+/// Reads a value that other threads write, or takes it from the record.
+pub(crate) fn reading(read: impl FnOnce() -> u64) -> u64 {
+    next().unwrap_or_else(|| {
+        let reading = read();
+        note(reading);
+        reading
+    })
+}
+
+/// Takes one of the `permits` of a receiver, or does as in the record: a place may then be given
+/// twice, because the record has another order of its release.
+pub(crate) fn reserve(receiver: CallbackId, permits: &Permits) -> bool {
     let is_free = permits.try_acquire();
     OBSERVED.with_borrow_mut(|observed| {
-        let number = observed.reserved;
-        observed.reserved += 1;
-        match observed.is {
-            Use::None => is_free,
-            Use::Recorded => {
-                if !is_free {
-                    observed.observations.refused.push(number);
-                }
-                is_free
-            }
-            Use::Replayed => {
-                let is_refused = observed.observations.refused.binary_search(&number).is_ok();
-                if is_refused && is_free {
-                    permits.release();
-                }
-                !is_refused
-            }
+        if observed.is == Use::None {
+            return is_free;
         }
+        let number = observed.reserved.iter().filter(|other| **other == receiver).count() as u32;
+        observed.reserved.push(receiver);
+        let refused = &mut observed.observations.refused;
+        if observed.is == Use::Recorded {
+            if !is_free {
+                refused.push((receiver, number));
+            }
+            return is_free;
+        }
+        let is_refused = refused.contains(&(receiver, number));
+        if is_refused && is_free {
+            permits.release();
+        }
+        !is_refused
     })
 }

@@ -175,13 +175,14 @@ impl SimClock {
                 self.instant.set(self.now.get());
                 self.now.set(FROM_RECORD);
             }
-            false => self.now.set(self.instant.get()),
+            false if self.now.get() == FROM_RECORD => self.now.set(self.instant.get()),
+            false => {}
         }
     }
 
     #[cold]
     fn recorded(&self) -> Time {
-        observed::next_time().map_or_else(|| self.instant(), Time)
+        observed::next().map_or_else(|| self.instant(), Time)
     }
 
     /// The time of the instant, also while callbacks read it from a record.

@@ -8,6 +8,7 @@
 //! read without a lock.
 
 use crate::base::lock::SharedList;
+use crate::base::observed;
 use crate::base::qos::{Liveliness, QoS};
 use crate::base::time::Time;
 use crate::delivery::ready::Notifier;
@@ -166,6 +167,10 @@ impl PublisherLiveliness {
         Time::from_nanos(self.published.get())
     }
 
+    fn mark(&self, sign: u64) -> bool {
+        observed::reading(|| self.asserted.mark(sign).into()) > 0
+    }
+
     /// Whether it is alive at `now`, as far as this depends on its signs. Those before `start`
     /// count as given then. Lock-free.
     pub(crate) fn life(&self, start: Time, now: Time) -> Life {
@@ -173,10 +178,10 @@ impl PublisherLiveliness {
             return Life::Until(Time::MAX);
         }
         loop {
-            let sign = self.asserted.get();
+            let sign = observed::reading(|| self.asserted.get());
             // The first sign notifies the watchers, too.
             let Some(asserted) = sign.checked_sub(1).map(Time::from_nanos) else {
-                if self.asserted.mark(sign) {
+                if self.mark(sign) {
                     return Life::Unborn;
                 }
                 continue;
@@ -185,7 +190,7 @@ impl PublisherLiveliness {
             if now <= until {
                 return Life::Until(until);
             }
-            if self.asserted.mark(sign) {
+            if self.mark(sign) {
                 return Life::Lost;
             }
         }

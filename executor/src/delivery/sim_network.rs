@@ -230,6 +230,12 @@ impl SimNetwork {
         self.under_way.get() as usize
     }
 
+    /// The number of messages in flight or [held](DeliveryOutcome::Held).
+    pub(crate) fn undelivered(&self) -> usize {
+        let traffic = self.traffic();
+        traffic.flights.len() + traffic.held.len() + traffic.waiting.len()
+    }
+
     /// Whether no message is in flight.
     #[inline]
     pub fn is_empty(&self) -> bool {

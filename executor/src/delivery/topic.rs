@@ -605,7 +605,7 @@ impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
 impl<M> Subscription<M> {
     #[inline]
     fn reserve(&self) -> bool {
-        self.permits.as_ref().is_none_or(|permits| observed::reserve(permits))
+        self.permits.as_ref().is_none_or(|permits| observed::reserve(self.callback, permits))
     }
 
     fn cancel(&self) {

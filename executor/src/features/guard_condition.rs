@@ -10,6 +10,7 @@
 use crate::base::departure::Registration;
 use crate::base::error::Result;
 use crate::base::event::{EventId, SourceId};
+use crate::base::observed;
 use crate::delivery::context::Context;
 use crate::delivery::control::CallbackCounters;
 use crate::delivery::ready::Notifier;
@@ -69,7 +70,7 @@ where
 {
     fn dispatch(&mut self, _port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome {
         self.shared.notifier.take();
-        let triggers = self.shared.triggers.happened();
+        let triggers = observed::reading(|| self.shared.triggers.happened());
         if triggers == self.answered {
             return Outcome::Nothing; // the first event, without a trigger before the start
         }
@@ -82,10 +83,10 @@ where
         Outcome::from(callback(state, cx).into_result())
     }
 
-    fn discard(&mut self, _port: usize) -> bool {
+    fn discard(&mut self, _port: usize) -> Option<EventId> {
         let is_given = self.shared.notifier.take();
         self.answered = self.shared.triggers.happened();
-        is_given
+        is_given.then_some(EventId::NONE)
     }
 
     fn retire(&mut self) {

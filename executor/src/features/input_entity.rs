@@ -63,9 +63,9 @@ impl<S> Entity<S> for InputEntity {
         Outcome::from(self.deliver(cx))
     }
 
-    fn discard(&mut self, _port: usize) -> bool {
+    fn discard(&mut self, _port: usize) -> Option<EventId> {
         self.events += 1;
-        true
+        Some(EventId::NONE)
     }
 
     fn retire(&mut self) {

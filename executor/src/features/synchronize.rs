@@ -18,6 +18,7 @@ mod tests;
 mod trigger;
 
 use crate::base::error::Result;
+use crate::base::event::EventId;
 pub use approximate_time::ApproximateTime;
 pub use exact_time::ExactTime;
 pub use inputs::{Cached, Input, Inputs, Kind, Optional, Required, Stamped, StampedInputs};
@@ -157,7 +158,7 @@ where
         }
     }
 
-    fn discard(&mut self, port: usize) -> bool {
+    fn discard(&mut self, port: usize) -> Option<EventId> {
         I::queue(&mut self.queues, port).discard()
     }
 

@@ -181,10 +181,10 @@ where
         outcome
     }
 
-    fn discard(&mut self, _port: usize) -> bool {
+    fn discard(&mut self, _port: usize) -> Option<EventId> {
         let is_given = self.control.notifier.take();
         self.retire();
-        is_given
+        is_given.then_some(EventId::NONE)
     }
 
     fn retire(&mut self) {

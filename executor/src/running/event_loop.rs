@@ -11,6 +11,7 @@ use crate::base::digest::DigestCollector;
 pub(crate) use crate::base::escape::BoxError;
 use crate::base::escape::{catch_panic, log_drop};
 use crate::base::event::{EventId, EventOrigin, SourceId};
+use crate::base::time::Time;
 use crate::delivery::context::Context;
 use crate::delivery::message::Message;
 use crate::delivery::timer::Timer;
@@ -109,8 +110,9 @@ impl From<Result<(), BoxError>> for Outcome {
 pub(crate) trait Entity<S>: Send {
     /// Takes the next event of `port` and calls the callback.
     fn dispatch(&mut self, port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome;
-    /// Takes the next event of `port` and drops it; false if there was none.
-    fn discard(&mut self, port: usize) -> bool;
+    /// Takes the next event of `port` and drops it; returns its identity, [`EventId::NONE`] if it
+    /// is no message, and `None` if there was none.
+    fn discard(&mut self, port: usize) -> Option<EventId>;
     /// A lower bound of the pending events of `port`: at least one, if any is pending. The worker
     /// itself counts events of a [`Notifier`](crate::delivery::ready::Notifier) or a timer.
     fn pending(&self, _port: usize) -> usize {
@@ -151,7 +153,9 @@ impl Context<'_> {
     /// Tells the recorder of an event that was handled without a call.
     #[cold]
     pub(crate) fn skip(&mut self) {
-        self.dispatch.time = self.now();
+        if self.dispatch.time == Time::ZERO {
+            self.dispatch.time = self.now();
+        }
         let origin = self.scheduled_time().map_or(EventOrigin::Other, EventOrigin::Timer);
         let Some(recorder) = &mut self.recorder else { return };
         let told = catch_panic(|| recorder.skipped(&self.dispatch, origin));
@@ -189,7 +193,7 @@ impl EntityPort {
 /// An event loop with its state type erased, as workers hold it.
 pub(crate) trait EventLoop: Send {
     fn dispatch(&mut self, target: EntityPort, cx: &mut Context<'_>) -> Outcome;
-    fn discard(&mut self, target: EntityPort) -> bool;
+    fn discard(&mut self, target: EntityPort) -> Option<EventId>;
     fn pending(&self, target: EntityPort) -> usize;
     /// Replaces the state after a failure; false if it cannot, or has done so often enough.
     fn restart(&mut self) -> bool;
@@ -314,14 +318,17 @@ impl<S: Send + 'static> EventLoop for Body<S> {
         match &mut self.state {
             Some(state) => entity.dispatch(target.port as usize, state, cx),
             None => {
-                entity.discard(target.port as usize);
+                // Before: the discard of a request sends a response.
+                cx.dispatch.time = cx.recorder.as_ref().map_or(Time::ZERO, |_| cx.now());
+                let discarded = entity.discard(target.port as usize);
+                cx.dispatch.event = discarded.unwrap_or(EventId::NONE);
                 cx.is_pending = true;
                 Outcome::Nothing
             }
         }
     }
 
-    fn discard(&mut self, target: EntityPort) -> bool {
+    fn discard(&mut self, target: EntityPort) -> Option<EventId> {
         self.entities[target.entity as usize].discard(target.port as usize)
     }
 
@@ -405,8 +412,8 @@ impl<S> Entity<S> for Removed {
         Outcome::Nothing
     }
 
-    fn discard(&mut self, _port: usize) -> bool {
-        false
+    fn discard(&mut self, _port: usize) -> Option<EventId> {
+        None
     }
 
     fn retire(&mut self) {}
@@ -450,8 +457,8 @@ where
         Outcome::from(result)
     }
 
-    fn discard(&mut self, _port: usize) -> bool {
-        self.receiver.take_unheld().is_some()
+    fn discard(&mut self, _port: usize) -> Option<EventId> {
+        self.receiver.take_unheld().map(|message| message.id())
     }
 
     fn retire(&mut self) {
@@ -508,9 +515,9 @@ where
         Outcome::from(result)
     }
 
-    fn discard(&mut self, _port: usize) -> bool {
+    fn discard(&mut self, _port: usize) -> Option<EventId> {
         self.fired += 1;
-        true
+        Some(EventId::NONE)
     }
 
     fn retire(&mut self) {

@@ -3,6 +3,7 @@
 
 use crate::base::digest::DigestCollector;
 use crate::base::escape::catch_panic;
+use crate::base::event::EventId;
 use crate::delivery::budget::BudgetWatch;
 use crate::delivery::context::Context;
 use crate::delivery::topic::Remains;
@@ -42,7 +43,7 @@ impl EventLoop for Measured {
         outcome.unwrap_or_else(|panic| resume_unwind(panic))
     }
 
-    fn discard(&mut self, target: EntityPort) -> bool {
+    fn discard(&mut self, target: EntityPort) -> Option<EventId> {
         self.body.discard(target)
     }
 

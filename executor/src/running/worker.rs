@@ -20,7 +20,9 @@ pub use taken::ReadyEvent;
 use crate::base::digest::DigestCollector;
 use crate::base::directory::{Directory, LoopName};
 use crate::base::escape::{catch_panic, error_message, log_drop, try_drop_each};
-use crate::base::event::{CallbackId, Completion, Dispatch, EventId, LoopId, Recorder};
+use crate::base::event::{
+    CallbackId, Completion, Dispatch, EventId, EventOrigin, LoopId, Recorder,
+};
 use crate::base::stop::{Running, StopHandle, WorkerCounters, WorkerThread};
 use crate::base::time::{Clock, SimClock, Time};
 use crate::delivery::callback_deadline::DeadlineWatch;
@@ -543,7 +545,7 @@ impl Worker {
         }
         let WorkerShared { directory, failures, clock, simulated, digests, .. } = &self.shared;
         if failures.is_isolated(node_index as usize) {
-            self.discard(token, loop_index, target);
+            self.discard(token, (event_loop, callback), loop_index, target);
             *is_pending = true;
             return None;
         }
@@ -562,6 +564,9 @@ impl Worker {
             recorder_panic: None,
             scheduled,
         };
+        if let Some(recorder) = &mut cx.recorder {
+            recorder.taken();
+        }
         self.counters.running.set(u64::from(callback.0) + 1);
         // A look at the level costs nothing; a span that nothing reads would cost 3 ns.
         let outcome = match LevelFilter::current() >= LevelFilter::TRACE {
@@ -596,13 +601,26 @@ impl Worker {
     /// Discards an event of a node that is isolated. Takes parts of the route: a reference to it
     /// would keep it out of the registers in each dispatch, for a tenth of its time.
     #[cold]
-    fn discard(&mut self, token: usize, loop_index: u32, target: EntityPort) {
+    fn discard(
+        &mut self,
+        token: usize,
+        (event_loop, callback): (LoopId, CallbackId),
+        loop_index: u32,
+        target: EntityPort,
+    ) {
         let body = &mut self.bodies[loop_index as usize];
         // The discarded message is the user's, and its drop is user code.
-        let discarded = catch_panic(|| body.discard(target));
-        let discarded = u64::from(discarded.unwrap_or(true));
+        // Before: the discard of a request sends a response.
+        let time = self.recorder.as_ref().map_or(Time::ZERO, |_| self.shared.clock.now());
+        let discarded = catch_panic(|| body.discard(target)).unwrap_or(Some(EventId::NONE));
         if let Some(counters) = &self.callback_counters[token] {
-            counters.discarded.add_by_owner(discarded);
+            counters.discarded.add_by_owner(discarded.is_some().into());
+        }
+        let event = discarded.filter(|event| *event != EventId::NONE);
+        if let (Some(recorder), Some(event)) = (&mut self.recorder, event) {
+            let dispatch = Dispatch { time, event_loop, callback, event };
+            let told = catch_panic(|| recorder.skipped(&dispatch, EventOrigin::Other));
+            log_drop("a recorder", told);
         }
     }
 

@@ -14,9 +14,9 @@ pub enum EntryKind {
     Other = 2,
     /// An event was handled without a callback; a timer, if `extra` is not zero, was due then.
     Skipped = 3,
-    /// Reservation `extra` of the running callback found no place in a queue.
+    /// Reservation `extra` of the running callback found no place in the queue of this one.
     Refused = 4,
-    /// The running callback has read `time` from the clock.
+    /// The running callback has read `extra`: a time in nanoseconds, or a count.
     Read = 5,
     /// The running callback has returned; `extra` is the digest of the values that it showed, if
     /// `sequence` is one.

@@ -45,7 +45,7 @@ MSG: ringspin_msgs/Event
 uint64 order     # nanoseconds of the real clock
 uint64 time      # nanoseconds of the executor's time
 uint64 sequence  # of the event in its source
-uint64 extra     # timer: its deadline; finished: a digest
+uint64 extra     # timer: its deadline; read: a time or count; finished: a digest
 uint32 source    # of the event
 uint32 what      # callback (29 bits), then the kind: message, timer, other event, skipped, refused,
                  # read, finished, end of a spin

@@ -29,7 +29,7 @@ impl Clock for RecordedClock {
     #[inline]
     fn now(&self) -> Time {
         let now = self.0.now();
-        observed::note_time(now.as_nanos());
+        observed::note(now.as_nanos());
         now
     }
 
@@ -78,13 +78,18 @@ impl Tee {
 }
 
 impl Recorder for Tee {
+    fn taken(&mut self) {
+        self.next.iter_mut().for_each(|next| next.taken());
+        self.first.taken();
+    }
+
     fn started(&mut self, dispatch: &Dispatch) {
         self.started_by(dispatch, EventOrigin::Other);
     }
 
     fn started_by(&mut self, dispatch: &Dispatch, origin: EventOrigin) {
         self.next.iter_mut().for_each(|next| next.started_by(dispatch, origin));
-        self.first.started_by(dispatch, origin); // last: from here on readings are the callback's
+        self.first.started_by(dispatch, origin);
     }
 
     fn finished(&mut self, dispatch: &Dispatch, completion: Completion) {
@@ -209,6 +214,21 @@ impl Log {
         }
     }
 
+    /// Pushes the observations of this thread since an event was taken.
+    fn push_observations(&mut self, dispatch: &Dispatch) {
+        let Dispatch { callback, event, time, .. } = *dispatch;
+        observed::end_record(|seen| {
+            for &reading in &seen.readings {
+                let entry = Entry::new(EntryKind::Read, callback, event, time);
+                self.push(Entry { extra: reading, ..entry });
+            }
+            for &(receiver, number) in &seen.refused {
+                let entry = Entry::new(EntryKind::Refused, receiver, event, time);
+                self.push(Entry { extra: number.into(), ..entry });
+            }
+        });
+    }
+
     #[cold]
     fn wake(&self) {
         self.shared.writer.get().into_iter().for_each(Thread::unpark);
@@ -238,6 +258,11 @@ const SKIPPED: (EntryKind, EntryKind, EntryKind) =
     (EntryKind::Skipped, EntryKind::Skipped, EntryKind::Skipped);
 
 impl Recorder for Log {
+    #[inline]
+    fn taken(&mut self) {
+        observed::record();
+    }
+
     fn started(&mut self, dispatch: &Dispatch) {
         self.started_by(dispatch, EventOrigin::Other);
     }
@@ -245,30 +270,21 @@ impl Recorder for Log {
     #[inline]
     fn started_by(&mut self, dispatch: &Dispatch, origin: EventOrigin) {
         self.push(entry_of(CALLED, dispatch, origin));
-        observed::record();
     }
 
     #[inline]
     fn finished(&mut self, dispatch: &Dispatch, completion: Completion) {
-        let Dispatch { callback, event, .. } = *dispatch;
-        observed::end_record(|seen| {
-            for &ns in &seen.times_ns {
-                let time = Time::from_nanos(ns);
-                self.push(Entry::new(EntryKind::Read, callback, event, time));
-            }
-            for &number in &seen.refused {
-                let entry = Entry::new(EntryKind::Refused, callback, event, completion.time);
-                self.push(Entry { extra: number.into(), ..entry });
-            }
-        });
+        self.push_observations(dispatch);
         let (extra, sequence) =
             (completion.digest.unwrap_or(0), completion.digest.is_some().into());
-        let entry = Entry::new(EntryKind::Finished, callback, EventId::NONE, completion.time);
+        let entry =
+            Entry::new(EntryKind::Finished, dispatch.callback, EventId::NONE, completion.time);
         self.push(Entry { extra, sequence, ..entry });
     }
 
     fn skipped(&mut self, dispatch: &Dispatch, origin: EventOrigin) {
         self.push(entry_of(SKIPPED, dispatch, origin));
+        self.push_observations(dispatch);
     }
 }
 

@@ -146,11 +146,12 @@ impl FlightBuilder {
         let running = self.running[log];
         match kind {
             EntryKind::Read => {
-                self.observed(running, |observed| observed.times_ns.push(entry.time));
+                self.observed(running, |observed| observed.readings.push(entry.extra));
                 return;
             }
             EntryKind::Refused => {
-                self.observed(running, |observed| observed.refused.push(entry.extra as u32));
+                let refused = (entry.callback(), entry.extra as u32);
+                self.observed(running, |observed| observed.refused.push(refused));
                 return;
             }
             EntryKind::Finished => {

@@ -12,8 +12,8 @@ use crate::live_clock::SpinEnd;
 use ringspin_executor::observed::Observations;
 use ringspin_executor::{
     CallbackId, Clock, Completion, DeliveryOutcome, Dispatch, Error, ErrorKind, EventId,
-    EventOrigin, InFlight, Monitor, Network, ReadyEvent, Recorder, Result, Scope, SimNetwork, Time,
-    Worker, WorkerThread, observed,
+    EventOrigin, GraphInfo, InFlight, Monitor, Network, ReadyEvent, Recorder, Result, Scope,
+    SimNetwork, Table, Time, Worker, WorkerThread, observed,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -26,8 +26,20 @@ const OTHER_DIGEST: &str = "the digest of its state, or of the values that it sh
                             one: it depends on something that the record does not have, such as \
                             data that two loops share, the wall clock, or another thread";
 
-/// Holds the messages that the record has taken; the others were never handled.
-struct RecordedNetwork(Arc<FlightRecord>);
+/// Holds messages until the record takes them. It never takes some: those of topics were
+/// overwritten; requests and responses still wait at its end.
+struct RecordedNetwork {
+    record: Arc<FlightRecord>,
+    subscriptions: Table<CallbackId, ()>,
+}
+
+impl RecordedNetwork {
+    fn new(record: &Arc<FlightRecord>, info: &GraphInfo) -> Self {
+        let mut network = Self { record: record.clone(), subscriptions: Table::new() };
+        network.extend(info);
+        network
+    }
+}
 
 impl Network for RecordedNetwork {
     fn is_linked(&self, _: CallbackId) -> bool {
@@ -35,16 +47,28 @@ impl Network for RecordedNetwork {
     }
 
     fn outcome(&mut self, in_flight: &InFlight) -> DeliveryOutcome {
-        match self.0.taken.binary_search(&(in_flight.callback, in_flight.event)) {
-            Ok(_) => DeliveryOutcome::Held,
-            Err(_) => DeliveryOutcome::Lost,
+        let InFlight { event, callback, .. } = *in_flight;
+        let is_taken = self.record.taken.binary_search(&(callback, event)).is_ok();
+        match is_taken || !self.subscriptions.contains(callback) {
+            true => DeliveryOutcome::Held,
+            false => DeliveryOutcome::Lost,
+        }
+    }
+
+    fn follows_changes(&self) -> bool {
+        true
+    }
+
+    fn extend(&mut self, info: &GraphInfo) {
+        for id in info.topics.iter().flat_map(|topic| &topic.subscriptions) {
+            self.subscriptions.insert(*id, ());
         }
     }
 }
 
-/// The network of a replay.
-pub(crate) fn network(record: &Arc<FlightRecord>) -> Arc<SimNetwork> {
-    let network = Box::new(RecordedNetwork(record.clone()));
+/// The network of a replay in the graph `info`.
+pub(crate) fn network(record: &Arc<FlightRecord>, info: &GraphInfo) -> Arc<SimNetwork> {
+    let network = Box::new(RecordedNetwork::new(record, info));
     Arc::new(SimNetwork::new(record.header.start, network, Scope::default()))
 }
 
@@ -74,18 +98,29 @@ struct Check {
 }
 
 impl Recorder for Check {
-    fn started(&mut self, dispatch: &Dispatch) {
-        let mut seen = lock(&self.seen);
-        seen.call = Some(Call { dispatch: *dispatch, digest: None, read: 0 });
-        observed::replay(&seen.observations);
+    fn taken(&mut self) {
+        observed::replay(&lock(&self.seen).observations);
         self.sim_network.clock().show_record(true);
     }
 
+    fn started(&mut self, dispatch: &Dispatch) {
+        lock(&self.seen).call = Some(Call { dispatch: *dispatch, digest: None, read: 0 });
+    }
+
     fn finished(&mut self, dispatch: &Dispatch, Completion { digest, .. }: Completion) {
-        self.sim_network.clock().show_record(false);
-        let read = observed::end_replay();
+        let read = end_replay(&self.sim_network);
         lock(&self.seen).call = Some(Call { dispatch: *dispatch, digest, read });
     }
+
+    fn skipped(&mut self, _: &Dispatch, _: EventOrigin) {
+        end_replay(&self.sim_network);
+    }
+}
+
+/// Ends the recorded observations; returns the number of readings.
+fn end_replay(sim_network: &SimNetwork) -> usize {
+    sim_network.clock().show_record(false);
+    observed::end_replay()
 }
 
 /// The scheduler that repeats a record.
@@ -129,6 +164,8 @@ impl Replayer {
             self.sim_network.clock().set(step.time.max(Clock::now(&**self.sim_network.clock())));
             self.next += 1;
             if step.is_spin_end {
+                self.worker.pass(&mut thread);
+                self.gather();
                 return Ok(calls);
             }
             let repeated = self.repeat(step, &mut thread);
@@ -220,9 +257,11 @@ impl Replayer {
             return Err(format!("it handles event {}#{sequence} here", source.0));
         }
         let Some(shown) = step.shown else { return Ok(()) }; // the record ends in this call
-        let recorded = step.observed.map_or(0, |place| self.record.observed[place].times_ns.len());
+        let recorded = step.observed.map_or(0, |place| self.record.observed[place].readings.len());
         if read != recorded {
-            return Err(format!("it reads the time {read} times, and {recorded} times there"));
+            return Err(format!(
+                "it has {read} readings of the clock or of counters, and {recorded} there"
+            ));
         }
         match (shown, digest) {
             (shown, digest) if shown == digest => Ok(()),

@@ -40,15 +40,17 @@ pub(super) struct GraphBuilder {
     late: Vec<(Creation, Duration)>,
     /// The time at which sources stop.
     end: Time,
+    is_live: bool,
     /// The parts that callbacks create and destroy.
     parts: Weak<Parts>,
 }
 
-/// Declares the graph of `spec`, which runs from `start`; its sources stop at `end`.
+/// Declares the graph of `spec`, which runs from `start`, or live, without its input and
+/// interceptors; its sources stop at `end`.
 pub(super) fn build(
     spec: &Arc<Spec>,
     graph: &Graph,
-    start: Time,
+    start: Option<Time>,
     end: Time,
 ) -> Result<Handles, BoxError> {
     let parts = Arc::<Parts>::default();
@@ -61,6 +63,7 @@ pub(super) fn build(
         watchdogs: vec![None; spec.sources.len()],
         late: Vec::new(),
         end,
+        is_live: start.is_none(),
         parts: Arc::downgrade(&parts),
     };
     for event_loop in &spec.loops {
@@ -78,7 +81,9 @@ pub(super) fn build(
         builder.create_source(&builder.nodes[source.in_loop], source)?;
     }
     builder.create_late_subscriptions()?;
-    builder.add_input(start)?;
+    if let Some(start) = start {
+        builder.add_input(start)?;
+    }
     let handles = builder.handles.clone();
     parts.start(builder);
     Ok(handles)
@@ -225,7 +230,7 @@ impl GraphBuilder {
     fn create_channel(&mut self, number: usize, channel: &Channel) -> Result<(), BoxError> {
         match channel {
             Channel::Topic(topic) => {
-                if topic.is_intercepted {
+                if topic.is_intercepted && !self.is_live {
                     self.graph.intercept(&topic_name(number), intercept)?;
                 }
                 topic

@@ -83,7 +83,7 @@ impl<M: Send + Sync + 'static> Topic<M> {
     #[cold]
     pub(super) fn make_room(&self) -> Result<(), Box<OutOfSlots>> {
         let sim_network = self.plan.get().and_then(|plan| plan.sim_network.as_ref());
-        let under_way = sim_network.map_or(0, |sim_network| sim_network.len());
+        let under_way = sim_network.map_or(0, |sim_network| sim_network.undelivered());
         let capacity = self.pool.capacity();
         let (is_within, capacity_max) = lock(&self.planned).limits(under_way);
         // Without the lock, so that no other thread waits for this one.

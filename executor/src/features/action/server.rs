@@ -202,8 +202,8 @@ impl<S, A: Action> Entity<S> for ServerEntity<A> {
         Outcome::Done
     }
 
-    fn discard(&mut self, _port: usize) -> bool {
-        true
+    fn discard(&mut self, _port: usize) -> Option<EventId> {
+        Some(EventId::NONE)
     }
 
     fn retire(&mut self) {

@@ -66,8 +66,8 @@ impl<S> Entity<S> for MiddlewareServiceEntity {
         Outcome::from(middleware_service.run())
     }
 
-    fn discard(&mut self, _port: usize) -> bool {
-        self.next()
+    fn discard(&mut self, _port: usize) -> Option<EventId> {
+        self.next().then_some(EventId::NONE)
     }
 
     fn retire(&mut self) {

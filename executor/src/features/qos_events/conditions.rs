@@ -5,6 +5,7 @@
 
 use super::peers::Outside;
 use super::{DeadlineMissed, LivelinessChanged, LivelinessLost};
+use crate::base::observed;
 use crate::base::time::{Time, nanos};
 use crate::delivery::control::Failures;
 use crate::delivery::liveliness::{Life, LivelinessRegistry, PublisherLiveliness};
@@ -77,7 +78,8 @@ impl Condition for Deadline {
         // A followed clock may have been set back: later times do not count then.
         let since = self.since.unwrap_or(now).min(now);
         self.since = Some(since);
-        let published = self.source.last_published();
+        let read = || self.source.last_published().as_nanos();
+        let published = Time::from_nanos(observed::reading(read));
         let last = if published > now { since } else { since.max(published) };
         // A message at the very end of the period is in time.
         let waited = nanos(now.since(last));

@@ -9,6 +9,7 @@
 
 use super::conditions::{Condition, change};
 use super::{IncompatibleQos, Matched, MessageLost};
+use crate::base::observed;
 use crate::base::time::Time;
 use crate::delivery::control::CallbackCounters;
 use crate::delivery::liveliness::LivelinessRegistry;
@@ -71,7 +72,8 @@ impl Condition for Match {
 
     fn look(&mut self, _: Time) -> (Option<Matched>, Option<Time>) {
         let inside = !self.outside.includes_locals();
-        let mut counts = if inside { (self.count)(&self.registry) } else { (0, 0) };
+        let count = || if inside { (self.count)(&self.registry) } else { (0, 0) };
+        let mut counts = (observed::reading(|| count().0), observed::reading(|| count().1));
         if let Some(RemoteStatus::Matched { total, current }) = self.outside.look() {
             counts = (counts.0 + total, counts.1 + current);
         }
@@ -139,7 +141,7 @@ impl Condition for Loss {
     const IS_TIMED: bool = false;
 
     fn look(&mut self, _: Time) -> (Option<MessageLost>, Option<Time>) {
-        let mut total_count = self.counters.lost.get();
+        let mut total_count = observed::reading(|| self.counters.lost.get());
         if let Some(RemoteStatus::MessageLost { total }) = self.outside.look() {
             total_count += total;
         }

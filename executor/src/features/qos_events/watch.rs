@@ -88,11 +88,11 @@ impl<S, C: Condition> Entity<S> for Watch<S, C> {
         }
     }
 
-    fn discard(&mut self, port: usize) -> bool {
+    fn discard(&mut self, port: usize) -> Option<EventId> {
         if port == NOTICE {
             self.check.notifier.take();
         }
-        true
+        Some(EventId::NONE)
     }
 
     fn retire(&mut self) {

@@ -377,15 +377,13 @@ where
         }
     }
 
-    fn discard(&mut self, port: usize) -> bool {
+    fn discard(&mut self, port: usize) -> Option<EventId> {
         if port != RESPONSES {
-            return true;
+            return Some(EventId::NONE);
         }
-        let Some(response) = self.receiver.take() else {
-            return false;
-        };
+        let response = self.receiver.take()?;
         drop(self.end_of(&response));
-        true
+        Some(response.id())
     }
 
     fn pending(&self, port: usize) -> usize {

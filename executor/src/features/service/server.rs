@@ -13,6 +13,7 @@ use super::{CALL_BY_VALUE_MAX, CallError, ReplyTo, Request};
 use crate::base::departure::Registration;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::event::CallbackId;
+use crate::base::event::EventId;
 use crate::base::name::NameKind;
 use crate::base::qos::QoS;
 use crate::delivery::context::Context;
@@ -84,12 +85,10 @@ where
         Outcome::from(callback(state, &request.body, responder, cx).into_result())
     }
 
-    fn discard(&mut self, _port: usize) -> bool {
-        let Some(request) = self.receiver.take_unheld() else {
-            return false;
-        };
+    fn discard(&mut self, _port: usize) -> Option<EventId> {
+        let request = self.receiver.take_unheld()?;
         request.reply_to.send(Err(CallError::ServiceStopped));
-        true
+        Some(request.id())
     }
 
     fn retire(&mut self) {

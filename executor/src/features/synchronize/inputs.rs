@@ -10,6 +10,7 @@
 
 use super::matcher::{Positions, Removal};
 use crate::base::error::Result;
+use crate::base::event::EventId;
 use crate::base::qos::QoS;
 use crate::base::time::Time;
 use crate::delivery::context::Context;
@@ -139,8 +140,8 @@ pub trait AnyQueue: Send {
     /// Takes the next message from the topic, begins its dispatch and keeps it; false if there was
     /// none.
     fn take(&mut self, cx: &mut Context<'_>) -> bool;
-    /// Takes the next message from the topic and drops it; false if there was none.
-    fn discard(&mut self) -> bool;
+    /// Takes the next message from the topic and drops it; its identity, if there was one.
+    fn discard(&mut self) -> Option<EventId>;
     fn clear(&mut self);
     /// Ends the middleware's part of an input that was destroyed.
     fn disconnect(&mut self);
@@ -160,8 +161,8 @@ impl<M: Send + Sync + 'static> AnyQueue for Queue<M> {
         true
     }
 
-    fn discard(&mut self) -> bool {
-        self.receiver.take_unheld().is_some()
+    fn discard(&mut self) -> Option<EventId> {
+        self.receiver.take_unheld().map(|message| message.id())
     }
 
     fn clear(&mut self) {

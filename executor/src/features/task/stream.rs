@@ -10,6 +10,7 @@
 
 use crate::base::departure::{Departure, End};
 use crate::base::error::Result;
+use crate::base::event::EventId;
 use crate::base::qos::QoS;
 use crate::base::time::{Clock, NodeClock};
 use crate::delivery::context::Context;
@@ -124,8 +125,8 @@ impl<S, M: Send + Sync + 'static> Entity<S> for StreamEntity<M> {
         Outcome::Done
     }
 
-    fn discard(&mut self, _port: usize) -> bool {
-        self.receiver.take_unheld().is_some()
+    fn discard(&mut self, _port: usize) -> Option<EventId> {
+        self.receiver.take_unheld().map(|message| message.id())
     }
 
     fn retire(&mut self) {

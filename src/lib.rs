@@ -33,7 +33,7 @@
 //! * `toml`: mapping files; part of `simulation`.
 //! * `json`: certificates of runs, and timelines for Perfetto, from code; part of `cli`.
 //! * `cli`: ready-made commands for programs with job files that choose nodes, module `cli`.
-//! * `messages`: ROS 2 messages as Rust structs, module `messages`.
+//! * `messages`: ROS 2 messages as Rust structs, module `messages`; invalid ones are refused.
 //! * `flight`: records of live runs as files, for an exact replay; part of `bag`.
 //! * `bag`: rosbag2 recordings, module `bag`.
 //! * `bench`: latency measurements of a graph, module `bench`.
@@ -187,7 +187,8 @@ pub mod lifecycle {
 /// Messages on their way, and their limits.
 pub mod message {
     pub use ringspin_executor::{
-        BY_VALUE_MAX, HeldMessages, LoanError, MessageTimes, OutOfSlots, ReturnedMessage,
+        BY_VALUE_MAX, HeldMessages, LoanError, MessageCheck, MessageTimes, OutOfSlots,
+        ReturnedMessage,
     };
 }
 

@@ -11,6 +11,7 @@ pub(crate) mod guard_condition;
 pub(crate) mod input_entity;
 pub(crate) mod internal_topic;
 pub mod lifecycle;
+mod message_checks;
 pub(crate) mod middleware;
 mod node;
 pub mod parameter;

@@ -45,7 +45,7 @@ pub use delivery::remote::{
 pub use delivery::sim_network::{DeliveryOutcome, Direct, InFlight, Network, Scope, SimNetwork};
 pub use delivery::timer::Timer;
 pub use delivery::topic::{
-    BY_VALUE_MAX, HeldMessages, Loan, LoanError, OutOfSlots, PublishError, Publisher,
+    BY_VALUE_MAX, HeldMessages, Loan, LoanError, MessageCheck, OutOfSlots, PublishError, Publisher,
     ReturnedMessage, Verdict,
 };
 pub use features::action::{

@@ -2,7 +2,9 @@
 //! ROS name.
 
 use crate::cdr::{self, CdrError};
+use crate::checks::{check, has_limits};
 use crate::{RawMessage, RosMessage, RosService};
+use ringspin_executor::MessageCheck;
 use std::any::{Any, TypeId};
 use std::fmt;
 
@@ -58,6 +60,9 @@ pub trait CdrMapping: 'static {
     type Rust: Send + Sync + 'static;
     /// The type on the wire.
     const ROS_TYPE: RosType;
+    /// The check of the type's messages before they are published. None by default: a message that
+    /// does not fit is then refused where it is serialized.
+    const CHECK: Option<MessageCheck> = None;
 
     /// Replaces the content of `bytes` by the serialization of `message`, as [`cdr::write`] does.
     ///
@@ -98,6 +103,7 @@ pub struct CdrType {
     slot_type: TypeId,
     serialize: Serialize,
     read: Read,
+    check: Option<MessageCheck>,
 }
 
 /// A message type as itself.
@@ -106,6 +112,7 @@ struct Itself<M>(M);
 impl<M: RosMessage> CdrMapping for Itself<M> {
     type Rust = M;
     const ROS_TYPE: RosType = RosType::of::<M>();
+    const CHECK: Option<MessageCheck> = Some(check::<M>);
 
     fn write(message: &M, bytes: &mut Vec<u8>) -> Result<(), CdrError> {
         cdr::write(message, bytes)
@@ -138,6 +145,7 @@ impl CdrType {
                     *slot = Some(M::read(bytes)?);
                     Ok(())
                 },
+                check: M::CHECK,
             }
         }
     }
@@ -159,6 +167,7 @@ impl CdrType {
                     *slot = Some(RawMessage(bytes.to_vec()));
                     Ok(())
                 },
+                check: None,
             }
         }
     }
@@ -166,8 +175,7 @@ impl CdrType {
     /// The table of the same Rust type under the name `ros_type`: for a Rust type that holds the
     /// bytes of any ROS type, the name of which is known at run time.
     pub const fn with_ros_type(&self, ros_type: RosType) -> Self {
-        let Self { rust_type, slot_type, serialize, read, .. } = *self;
-        Self { ros_type, rust_type, slot_type, serialize, read }
+        Self { ros_type, ..*self }
     }
 
     /// The name of the ROS type, such as `sensor_msgs/msg/Imu`.
@@ -188,6 +196,12 @@ impl CdrType {
     /// The Rust type.
     pub const fn rust_type(&self) -> TypeId {
         self.rust_type
+    }
+
+    /// The check of messages before they are published; `None` where each value can be serialized,
+    /// or a [mapping](CdrMapping::CHECK) has none.
+    pub fn check(&self) -> Option<MessageCheck> {
+        self.check.filter(|_| has_limits(self.definition()))
     }
 
     /// Whether `slot` is an `Option` of the Rust type, which [`read`](Self::read) needs.

@@ -5,6 +5,7 @@
 mod actions;
 pub mod cdr;
 mod cdr_type;
+mod checks;
 mod parameters;
 mod raw;
 #[doc(hidden)]
@@ -13,6 +14,7 @@ mod time;
 
 pub use actions::goal_status;
 pub use cdr_type::{CdrMapping, CdrService, CdrType, RosType};
+pub use checks::MessageChecks;
 pub use parameters::{ParameterService, ParameterStore};
 pub use raw::RawMessage;
 pub use ringspin_messages_derive::RosMessage;

@@ -277,10 +277,7 @@ impl SignedBytes {
     pub fn serialize<S: Serializer>(value: &[i8], serializer: S) -> Result<S::Ok, S::Error> {
         match serializer.is_human_readable() {
             true => value.serialize(serializer),
-            false => {
-                let bytes: Vec<_> = value.iter().map(|value| value.cast_unsigned()).collect();
-                serializer.serialize_bytes(&bytes)
-            }
+            false => serializer.serialize_bytes(bytemuck::cast_slice(value)),
         }
     }
 

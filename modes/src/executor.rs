@@ -115,6 +115,10 @@ impl Executor {
         if let Some(seed) = seed {
             graph.set_seed(seed).expect("an empty graph has no random streams");
         }
+        #[cfg(feature = "messages")]
+        graph.check_messages(|message| {
+            ringspin_messages::MessageChecks::of_common_packages().check_of(message)
+        });
         Self {
             graph,
             mode,

@@ -10,9 +10,9 @@ use crate::node::RosNode;
 use crate::rcl::fast_dds::{self, Profile};
 use crate::rcl::{Context, ContextOptions, at_exit};
 use crate::types::Types;
-use ringspin_executor::{BoxError, Error, Middleware, RemoteNode, RosClock, Time};
+use ringspin_executor::{BoxError, Error, MessageCheck, Middleware, RemoteNode, RosClock, Time};
 use ringspin_messages::{CdrService, CdrType};
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -242,6 +242,10 @@ impl Middleware for Ros2 {
     fn carried_types(&self) -> &str {
         "use a ROS message type, such as `ringspin_messages::geometry_msgs::msg::Twist`, a \
          primitive type, or name the type to the connection (`ringspin_ros2::Types`)"
+    }
+
+    fn message_check(&self, message: TypeId) -> Option<MessageCheck> {
+        self.connection.types.message(message)?.check()
     }
 
     fn is_bypassed_locally(&self) -> bool {

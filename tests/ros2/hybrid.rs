@@ -3,9 +3,11 @@
 use crate::{Peer, Spinning, advertise, on, received, ros2, subscribe, unique_to, until_heard};
 use ringspin::messages::std_msgs::msg::Int64;
 use ringspin::ros2::Traffic;
-use ringspin::{Executor, Message, Mode, QoS};
+use ringspin::{Context, Executor, Message, Mode, QoS};
+use ringspin_test_msgs::test_msgs::msg::BoundedSequences;
 use serde_json::{Value, json};
 use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
 
 const MANY: i64 = 1000;
 const INT64: &str = "std_msgs/msg/Int64";
@@ -91,5 +93,36 @@ fn each_message_comes_once_by_loopback() {
 fn each_message_comes_once_on_several_cores() {
     for traffic in crate::LIVE {
         each_message_comes_once(Executor::new(Mode::MultiCore(None)), traffic, "cores");
+    }
+}
+
+#[test]
+fn a_message_that_ros_could_not_send_reaches_no_subscription() {
+    for traffic in crate::LIVE {
+        let mut executor = on(&ros2(traffic), Executor::single_core());
+        let topic = unique_to(traffic, "refused");
+        let node = executor.create_node("talker", ()).unwrap();
+        let out = node.create_publisher::<BoundedSequences>(&topic, QoS::default()).unwrap();
+        let stop = |_: &mut (), message: &Message<BoundedSequences>, cx: &mut Context<'_>| {
+            assert_eq!(message.byte_values, [1; 3]);
+            cx.stop();
+        };
+        let listener = executor.create_node("listener", ()).unwrap();
+        listener.create_subscription(&topic, QoS::default(), stop).unwrap();
+        let sequences = |bytes: &[u8]| BoundedSequences {
+            byte_values: bytes.to_vec(),
+            ..BoundedSequences::default()
+        };
+        let publish = move |_: &mut (), _: &mut Context<'_>| {
+            let refused = out.publish(sequences(&[1; 4])).unwrap_err();
+            let limit = "field `byte_values` of test_msgs/msg/BoundedSequences has length 4, but \
+                         its definition says at most 3";
+            assert!(refused.to_string().ends_with(limit), "{refused}");
+            assert_eq!(refused.into_message().unwrap().byte_values, [1; 4]);
+            out.publish(sequences(&[1; 3])).unwrap();
+        };
+        // By loopback an early message may come before the subscription is found.
+        node.create_timer(Duration::from_millis(10), publish).unwrap();
+        executor.spin().unwrap();
     }
 }

@@ -5,7 +5,6 @@
 //! They belong to the callback that runs on the thread, so they are in a variable of the thread.
 //! Only clocks of a record or a replay and bounded queues look at it.
 
-use crate::base::event::CallbackId;
 use ringspin_ringbuf::Permits;
 use std::cell::RefCell;
 
@@ -14,9 +13,9 @@ use std::cell::RefCell;
 pub struct Observations {
     /// Its readings, in order: times in nanoseconds, and counts.
     pub readings: Vec<u64>,
-    /// The reservations of a place in a queue that were refused: the receiver, and the number of
-    /// the reservation there, from zero.
-    pub refused: Vec<(CallbackId, u32)>,
+    /// The reservations of a place in a queue that were refused: the number of the receiving
+    /// callback, and that of the reservation there, from zero.
+    pub refused: Vec<(u32, u32)>,
 }
 
 /// The use of the observations on this thread.
@@ -33,7 +32,7 @@ struct Observed {
     /// The number of readings so far.
     read: usize,
     /// The receivers of the reservations so far.
-    reserved: Vec<CallbackId>,
+    reserved: Vec<u32>,
 }
 
 thread_local! {
@@ -123,7 +122,7 @@ pub(crate) fn reading(read: impl FnOnce() -> u64) -> u64 {
 
 /// Takes one of the `permits` of a receiver, or does as in the record: a place may then be given
 /// twice, because the record has another order of its release.
-pub(crate) fn reserve(receiver: CallbackId, permits: &Permits) -> bool {
+pub(crate) fn reserve(receiver: u32, permits: &Permits) -> bool {
     let is_free = permits.try_acquire();
     OBSERVED.with_borrow_mut(|observed| {
         if observed.is == Use::None {

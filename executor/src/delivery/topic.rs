@@ -15,6 +15,7 @@ mod transient_local_cache;
 
 pub(crate) use arrivals::{Arrivals, Awaited};
 pub use publisher::{BY_VALUE_MAX, Loan, LoanError, PublishError, Publisher, ReturnedMessage};
+pub use publisher_policy::MessageCheck;
 pub(crate) use publisher_policy::PublisherPolicy;
 pub use simulated_link::Verdict;
 pub use slots::{HeldMessages, OutOfSlots};
@@ -605,7 +606,7 @@ impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
 impl<M> Subscription<M> {
     #[inline]
     fn reserve(&self) -> bool {
-        self.permits.as_ref().is_none_or(|permits| observed::reserve(self.callback, permits))
+        self.permits.as_ref().is_none_or(|permits| observed::reserve(self.callback.0, permits))
     }
 
     fn cancel(&self) {

@@ -138,8 +138,9 @@ impl NodeHandle {
         let reporter =
             remote.as_ref().filter(|_| builder.receives()).and_then(|remote| remote.events());
         typed.add_publisher(qos);
+        let (clock, check) = (builder.clock.clone(), builder.message_check::<M>());
         let policy =
-            PublisherPolicy::new((&typed, source), qos, builder.clock.clone(), &liveliness, remote);
+            PublisherPolicy::new((&typed, source), (qos, check), clock, &liveliness, remote);
         if qos.is_transient_local() {
             builder.add_cache(typed.clone(), source);
         }

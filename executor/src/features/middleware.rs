@@ -18,6 +18,7 @@ use crate::base::ros_clock::RosClock;
 use crate::base::table::Table;
 use crate::base::time::Time;
 use crate::delivery::remote::{RemoteNotifier, RemotePublisher, RemoteSubscription};
+use crate::delivery::topic::MessageCheck;
 use crate::features::parameter::{ParameterClient, ParameterEventKind};
 use crate::running::graph::{Graph, GraphBuilder};
 use std::any::{Any, TypeId, type_name};
@@ -34,6 +35,13 @@ pub trait Middleware: Send + Sync {
     /// carries.
     fn carried_types(&self) -> &str {
         "use a type that it carries"
+    }
+
+    /// The check of the messages of a type that it carries, so that one that it cannot send is
+    /// refused before the subscriptions of the process have it; `None` if each can be sent.
+    fn message_check(&self, message: TypeId) -> Option<MessageCheck> {
+        let _ = message;
+        None
     }
 
     /// Whether messages and requests between two nodes of the graph go directly from one to the

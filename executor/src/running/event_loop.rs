@@ -150,10 +150,18 @@ impl Context<'_> {
         self.begin_from(message.id(), || EventOrigin::Message { slot: message.slot() });
     }
 
-    /// Tells the recorder of an event that was handled without a call.
+    /// Tells the recorder, if there is one, that an event is taken.
+    #[inline]
+    pub(crate) fn take(&mut self) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.taken();
+        }
+    }
+
+    /// Tells the recorder, if there is one, that the event was handled without a call.
     #[cold]
     pub(crate) fn skip(&mut self) {
-        if self.dispatch.time == Time::ZERO {
+        if self.recorder.is_some() && self.dispatch.time == Time::ZERO {
             self.dispatch.time = self.now();
         }
         let origin = self.scheduled_time().map_or(EventOrigin::Other, EventOrigin::Timer);

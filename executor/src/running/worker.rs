@@ -564,9 +564,7 @@ impl Worker {
             recorder_panic: None,
             scheduled,
         };
-        if let Some(recorder) = &mut cx.recorder {
-            recorder.taken();
-        }
+        cx.take();
         self.counters.running.set(u64::from(callback.0) + 1);
         // A look at the level costs nothing; a span that nothing reads would cost 3 ns.
         let outcome = match LevelFilter::current() >= LevelFilter::TRACE {
@@ -576,9 +574,7 @@ impl Worker {
         self.counters.running.set(0);
         *is_pending = cx.is_pending;
         if matches!(outcome, Ok(Outcome::Nothing)) {
-            if cx.recorder.is_some() {
-                cx.skip();
-            }
+            cx.skip();
             return None;
         }
         self.calls.of(token).add_by_owner(1);

@@ -2,14 +2,17 @@
 
 use super::model::{Encoder, definitions};
 use proptest::prelude::*;
-use ringspin_message_generator::{Definitions, TypeName};
+use ringspin_message_generator::{Array, Definitions, Element, TypeName};
 use ringspin_messages::cdr::{CdrError, check, from_bytes, to_bytes};
-use ringspin_messages::{CdrType, RawMessage};
+use ringspin_messages::{CdrType, MessageChecks, RawMessage};
 use ringspin_messages::{
     GeneratedMessage, RosAction, RosMessage, RosService, TypeVisitor, visit_types,
 };
-use ringspin_messages::{builtin_interfaces, geometry_msgs, sensor_msgs, std_msgs, std_srvs};
+use ringspin_messages::{
+    builtin_interfaces, geometry_msgs, nav_msgs, sensor_msgs, std_msgs, std_srvs,
+};
 use ringspin_test_msgs::{my_msgs, test_msgs};
+use std::any::TypeId;
 
 /// Calls a function for each type, with its knowledge of the type.
 struct EachType<'a> {
@@ -233,6 +236,46 @@ fn a_buffer_that_is_used_again_has_only_the_last_message_and_allocates_nothing()
     });
     assert_eq!(allocated.count_total, 0);
     assert_eq!(buffer, to_bytes(&large).unwrap());
+}
+
+#[test]
+fn a_check_of_numbers_allocates_nothing() {
+    let map = nav_msgs::msg::OccupancyGrid { data: vec![-1; 5000], ..Default::default() };
+    let allocated = allocation_counter::measure(|| assert_eq!(check(&map), Ok(())));
+    assert_eq!(allocated.count_total, 0);
+}
+
+/// Compares the presence of checks with the definitions.
+struct EachCheck<'a>(&'a Definitions, &'a MessageChecks, [usize; 2]);
+
+impl TypeVisitor for EachCheck<'_> {
+    fn message<M: GeneratedMessage>(&mut self) {
+        let Self(definitions, checks, counts) = self;
+        let name = TypeName::parse(M::TYPE_NAME).unwrap();
+        let parts = definitions.dependencies(&name).into_iter().chain(definitions.get(&name));
+        let is_limited = parts.flat_map(|message| &message.fields).any(|field| {
+            let is_text = matches!(field.ty.element, Element::String(_) | Element::WString(_));
+            is_text || matches!(field.ty.array, Array::Fixed(_) | Array::Bounded(_))
+        });
+        let is_checked = checks.check_of(TypeId::of::<M>()).is_some();
+        assert!(is_checked || !is_limited, "{}", M::TYPE_NAME);
+        assert_eq!(CdrType::of::<M>().check().is_some(), is_checked, "{}", M::TYPE_NAME);
+        counts[usize::from(is_checked)] += 1;
+    }
+}
+
+#[test]
+fn each_type_with_a_string_or_a_limit_has_a_check_and_many_others_have_none() {
+    let mut of_tests = MessageChecks::default();
+    ringspin_test_msgs::visit_types(&mut of_tests);
+    let definitions = definitions();
+    let mut common = EachCheck(&definitions, MessageChecks::of_common_packages(), [0; 2]);
+    visit_types(&mut common);
+    let mut other = EachCheck(&definitions, &of_tests, [0; 2]);
+    ringspin_test_msgs::visit_types(&mut other);
+    for [unchecked, checked] in [common.2, other.2] {
+        assert!(unchecked > 10 && checked > 10, "{unchecked} {checked}");
+    }
 }
 
 #[test]

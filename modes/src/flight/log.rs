@@ -223,7 +223,7 @@ impl Log {
                 self.push(Entry { extra: reading, ..entry });
             }
             for &(receiver, number) in &seen.refused {
-                let entry = Entry::new(EntryKind::Refused, receiver, event, time);
+                let entry = Entry::new(EntryKind::Refused, CallbackId(receiver), event, time);
                 self.push(Entry { extra: number.into(), ..entry });
             }
         });

@@ -150,7 +150,7 @@ impl FlightBuilder {
                 return;
             }
             EntryKind::Refused => {
-                let refused = (entry.callback(), entry.extra as u32);
+                let refused = (entry.callback().0, entry.extra as u32);
                 self.observed(running, |observed| observed.refused.push(refused));
                 return;
             }

@@ -1,5 +1,6 @@
 //! Rust's own numbers, `bool` and `String`, as the messages of `std_msgs` that have one such field.
 
+use ringspin_executor::MessageCheck;
 use ringspin_messages::cdr::{self, CdrError};
 use ringspin_messages::std_msgs::msg;
 use ringspin_messages::{CdrMapping, CdrType, RosMessage, RosType};
@@ -15,6 +16,10 @@ where
 {
     type Rust = T;
     const ROS_TYPE: RosType = RosType::of::<M>();
+    const CHECK: Option<MessageCheck> = Some(|value| {
+        let value: &T = value.downcast_ref().ok_or(CdrError::OtherType)?;
+        Ok(cdr::check(value)?)
+    });
 
     fn write(value: &T, bytes: &mut Vec<u8>) -> Result<(), CdrError> {
         cdr::write(value, bytes)

@@ -41,6 +41,16 @@ fn no_slot<M>(
     PublishError::NoSlot { message, out_of_slots }
 }
 
+/// The error for a message that its check refuses.
+#[cold]
+fn invalid<M>(
+    topic: &Arc<Topic<M>>,
+    envelope: pool::Loan<Envelope<M>>,
+    reason: BoxError,
+) -> PublishError<M> {
+    PublishError::Invalid { message: ReturnedMessage::in_slot(topic, envelope), reason }
+}
+
 /// The number of messages of a publisher, alone on a cache line, because each message writes to it.
 #[derive(Debug)]
 #[repr(align(64))]
@@ -127,10 +137,11 @@ impl<M: Send + Sync + 'static> Publisher<M> {
     /// the topic, wait for that lock, so that late joiners miss nothing.
     ///
     /// # Errors
-    /// [`PublishError`] hands the message back when the graph is not frozen yet (unless the
-    /// publisher is transient-local and keeps it), a keep-all subscription is full, subscriptions
-    /// hold more messages than they declared, the executor was dropped, or a middleware does not
-    /// take it.
+    /// [`PublishError`] hands the message back when it violates its definition (see
+    /// [`Graph::check_messages`](crate::Graph::check_messages)), the graph is not frozen yet
+    /// (unless the publisher is transient-local and keeps it), a keep-all subscription is full,
+    /// subscriptions hold more messages than they declared, the executor was dropped, or a
+    /// middleware does not take it.
     ///
     /// # Compile-time errors
     /// A message of more than [`BY_VALUE_MAX`] bytes has to be [loaned](Self::loan): to hand it
@@ -176,7 +187,13 @@ impl<M: Send + Sync + 'static> Publisher<M> {
         prepare: impl FnOnce(),
     ) -> Result<(), PublishError<M>> {
         if let Some(policy) = &self.policy {
-            return policy.publish(&self.topic, || self.next_id(), envelope);
+            match policy.checked(&envelope.message) {
+                Ok(None) => {}
+                Ok(Some(policy)) => {
+                    return policy.publish(&self.topic, || self.next_id(), envelope);
+                }
+                Err(reason) => return Err(invalid(&self.topic, envelope, reason)),
+            }
         }
         let ports = match self.topic.reserve() {
             Ok(ports) => ports,
@@ -350,9 +367,7 @@ impl<M: Send + Sync + 'static> Loan<'_, M> {
     /// Publishes a shared message like [`Publisher::publish`], without moving it.
     ///
     /// # Errors
-    /// [`PublishError`] hands the message back: before the start unless it is transient-local,
-    /// after the end of the executor, when a keep-all subscription is full, when no message slot is
-    /// free, or when the middleware refuses it.
+    /// [`PublishError`] hands the message back, as [`Publisher::publish`] does.
     #[inline]
     pub fn publish(self) -> Result<(), PublishError<M>> {
         self.publisher.publish_envelope(self.envelope, || ())
@@ -503,6 +518,13 @@ pub enum PublishError<M> {
         /// The holders of the messages.
         out_of_slots: Box<OutOfSlots>,
     },
+    /// It violates the definition of its type: an array or a string is too long, for example.
+    Invalid {
+        /// The message.
+        message: ReturnedMessage<M>,
+        /// The violation, with type and field.
+        reason: BoxError,
+    },
     /// The middleware did not take it.
     Remote {
         /// The message, unless the subscriptions in this process have it.
@@ -524,7 +546,8 @@ impl<M> PublishError<M> {
             Self::NotFrozen(message)
             | Self::Full(message)
             | Self::Gone(message)
-            | Self::NoSlot { message, .. } => Some(message),
+            | Self::NoSlot { message, .. }
+            | Self::Invalid { message, .. } => Some(message),
             Self::Remote { message, .. } => message,
         }
     }
@@ -547,6 +570,9 @@ impl<M> fmt::Display for PublishError<M> {
             Self::NoSlot { out_of_slots, .. } => {
                 return write!(f, "failed to publish: {out_of_slots}");
             }
+            Self::Invalid { message, reason } => {
+                return write!(f, "failed to publish on {}: {reason}", message.topic.name);
+            }
             Self::Remote { reason, .. } => {
                 return write!(f, "failed to publish to other processes: {reason}");
             }
@@ -563,6 +589,7 @@ impl<M> From<PublishError<M>> for crate::Error {
         let kind = match &error {
             PublishError::NotFrozen(_) | PublishError::Gone(_) => ErrorKind::InvalidState,
             PublishError::Full(_) | PublishError::NoSlot { .. } => ErrorKind::LimitReached,
+            PublishError::Invalid { .. } => ErrorKind::InvalidArgument,
             PublishError::Remote { .. } => ErrorKind::Middleware,
         };
         let text = error.to_string();

@@ -1,6 +1,6 @@
-//! The policies of QoS that only some publishers have: transient-local durability, lifespan,
-//! liveliness, digests, other processes. They stand behind one pointer that an ordinary publisher
-//! leaves empty, so its messages pay one branch.
+//! The policies that only some publishers have: a check of messages, transient-local durability,
+//! lifespan, liveliness, digests, other processes. They stand behind one pointer that an ordinary
+//! publisher leaves empty, so its messages pay one branch.
 
 use super::transient_local_cache::TransientLocalCache;
 use super::{PublishError, ReturnedMessage, Topic, deliver};
@@ -13,11 +13,19 @@ use crate::delivery::liveliness::PublisherLiveliness;
 use crate::delivery::message::{Envelope, Expiry};
 use crate::delivery::remote::RemotePublisher;
 use ringspin_ringbuf::pool;
+use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Checks a message, which has the type that the check was registered for, before it is published.
+/// Its error names the violation.
+pub type MessageCheck = fn(&dyn Any) -> Result<(), BoxError>;
+
 /// The policies of one publisher, of which there is at least one.
 pub(crate) struct PublisherPolicy<M> {
+    check: Option<MessageCheck>,
+    /// Whether there is no policy but the check.
+    only_checks: bool,
     clock: NodeClock,
     lifespan: Option<Duration>,
     /// With a deadline, or manual liveliness.
@@ -34,8 +42,10 @@ type Show<M> = (fn(&M, &DigestCollector), Arc<DigestCollector>);
 
 impl<M> Clone for PublisherPolicy<M> {
     fn clone(&self) -> Self {
-        let Self { clock, lifespan, liveliness, cache, show, remote } = self;
+        let Self { check, only_checks, clock, lifespan, liveliness, cache, show, remote } = self;
         Self {
+            check: *check,
+            only_checks: *only_checks,
             clock: clock.clone(),
             lifespan: *lifespan,
             liveliness: liveliness.clone(),
@@ -49,8 +59,9 @@ impl<M> Clone for PublisherPolicy<M> {
 impl<M> Default for PublisherPolicy<M> {
     fn default() -> Self {
         let (clock, lifespan) = (NodeClock::default(), None);
+        let (check, only_checks) = (None, false);
         let (liveliness, cache, show, remote) = (None, None, None, None);
-        Self { clock, lifespan, liveliness, cache, show, remote }
+        Self { check, only_checks, clock, lifespan, liveliness, cache, show, remote }
     }
 }
 
@@ -59,7 +70,7 @@ impl<M: Send + Sync + 'static> PublisherPolicy<M> {
     /// one.
     pub(crate) fn new(
         (topic, source): (&Topic<M>, SourceId),
-        qos: QoS,
+        (qos, check): (QoS, Option<MessageCheck>),
         clock: NodeClock,
         liveliness: &Arc<PublisherLiveliness>,
         remote: Option<Arc<dyn RemotePublisher>>,
@@ -70,13 +81,16 @@ impl<M: Send + Sync + 'static> PublisherPolicy<M> {
         let cache = qos
             .is_transient_local()
             .then(|| Arc::new(TransientLocalCache::new(qos.depth(), lifespan)));
-        if liveliness.is_none() && lifespan.is_none() && cache.is_none() && remote.is_none() {
+        let only_checks =
+            liveliness.is_none() && lifespan.is_none() && cache.is_none() && remote.is_none();
+        if only_checks && check.is_none() {
             return None;
         }
         if let Some(cache) = &cache {
             topic.add_cache(source, cache.clone());
         }
-        Some(Self { clock, lifespan, liveliness, cache, show: None, remote })
+        let show = None;
+        Some(Self { check, only_checks, clock, lifespan, liveliness, cache, show, remote })
     }
 
     /// The same policies, with each message added to `digests`.
@@ -86,7 +100,17 @@ impl<M: Send + Sync + 'static> PublisherPolicy<M> {
         digests: Arc<DigestCollector>,
     ) -> Self {
         self.show = Some((show, digests));
+        self.only_checks = false;
         self
+    }
+
+    /// Checks a message; then returns the policy, if there is more of it.
+    #[inline]
+    pub(super) fn checked(&self, message: &M) -> Result<Option<&Self>, BoxError> {
+        if let Some(check) = self.check {
+            check(message)?;
+        }
+        Ok((!self.only_checks).then_some(self))
     }
 
     /// The publisher outside of the process.

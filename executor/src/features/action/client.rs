@@ -24,6 +24,7 @@ use crate::base::departure::{Departure, End};
 use crate::base::qos::QoS;
 use crate::delivery::context::Context;
 use crate::delivery::message::Message;
+use crate::features::message_checks::is_valid;
 use crate::features::random::NodeRandom;
 use crate::features::service::{CallError, CallFuture, CallRefused, Client, Reply};
 use crate::running::event_loop::{BoxError, CallbackResult};
@@ -124,6 +125,10 @@ impl<S: Send + 'static, A: Action> ActionClient<S, A> {
         callbacks: GoalCallbacks<S, A>,
     ) -> Result<GoalId, CallRefused<Arc<A::Goal>>> {
         let goal = goal.into();
+        let name = format_args!("a goal of {}", self.action());
+        if !is_valid(self.shared.check_goal, &*goal, name) {
+            return Err(CallRefused { request: goal, reason: CallError::Invalid });
+        }
         let Some(place) = Place::take(&self.goals) else {
             return Err(CallRefused { request: goal, reason: CallError::TooManyCalls });
         };
@@ -296,7 +301,8 @@ impl<S: Send + 'static, A: Action> ActionClient<S, A> {
         let permits = || Arc::new(Permits::new(goals_max as u32));
         let random =
             NodeRandom::create_numbered(node, &format!("goals of {}, client", names.action))?;
-        let shared = Arc::new(Shared::new(names.action.clone(), random, node.clock()));
+        let check = node.handle.graph.builder().message_check::<A::Goal>();
+        let shared = Arc::new(Shared::new(names.action.clone(), check, random, node.clock()));
         let cancel = node.create_client(&names.hidden("cancel_goal"), cancels)?;
         let send = node.create_client(&names.hidden("send_goal"), calls)?;
         let results = node.create_client(&names.hidden("get_result"), results)?;

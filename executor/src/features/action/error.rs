@@ -23,6 +23,8 @@ pub enum GoalError {
     ),
     /// A keep-all subscription to the feedback holds as many messages as its limit.
     FeedbackFull,
+    /// The result or feedback violates the definition of its type: the log names the field.
+    Invalid,
 }
 
 impl fmt::Display for GoalError {
@@ -41,6 +43,9 @@ impl fmt::Display for GoalError {
                 "a keep-all subscription to the feedback is full: raise its limit or publish more \
                  slowly",
             ),
+            Self::Invalid => f.write_str(
+                "the value violates the definition of its type: the log names the field",
+            ),
         }
     }
 }
@@ -52,6 +57,7 @@ impl From<GoalError> for Error {
         let kind = match error {
             GoalError::Illegal { .. } | GoalError::Ended(_) => ErrorKind::InvalidState,
             GoalError::FeedbackFull => ErrorKind::LimitReached,
+            GoalError::Invalid => ErrorKind::InvalidArgument,
         };
         Self::new(kind, error.to_string()).caused_by(error)
     }

@@ -84,8 +84,8 @@ impl<A: Action> GoalHandle<A> {
     /// Publishes feedback on the goal.
     ///
     /// # Errors
-    /// [`GoalRefused`] hands the feedback back if the goal has ended, or a keep-all subscription to
-    /// the feedback is full.
+    /// [`GoalRefused`] hands the feedback back if the goal has ended, a keep-all subscription to
+    /// the feedback is full, or it violates the definition of its type.
     pub fn publish_feedback(&self, feedback: A::Feedback) -> Result<(), GoalRefused<A::Feedback>> {
         self.0.server.publish_feedback(self.goal_id(), feedback)
     }
@@ -93,7 +93,8 @@ impl<A: Action> GoalHandle<A> {
     /// Ends the goal as succeeded.
     ///
     /// # Errors
-    /// [`GoalRefused`] hands the result back, unless the goal is executing or canceling.
+    /// [`GoalRefused`] hands the result back, unless the goal is executing or canceling, and the
+    /// result fits the definition of its type.
     pub fn succeed(&self, result: A::Result) -> Result<(), GoalRefused<A::Result>> {
         self.0.server.finish(self.goal_id(), GoalEvent::Succeed, result)
     }
@@ -101,7 +102,8 @@ impl<A: Action> GoalHandle<A> {
     /// Ends the goal as aborted: the server gave it up.
     ///
     /// # Errors
-    /// [`GoalRefused`] hands the result back, unless the goal is executing or canceling.
+    /// [`GoalRefused`] hands the result back, unless the goal is executing or canceling, and the
+    /// result fits the definition of its type.
     pub fn abort(&self, result: A::Result) -> Result<(), GoalRefused<A::Result>> {
         self.0.server.finish(self.goal_id(), GoalEvent::Abort, result)
     }
@@ -109,7 +111,8 @@ impl<A: Action> GoalHandle<A> {
     /// Ends the goal as canceled: the requested cancellation is complete.
     ///
     /// # Errors
-    /// [`GoalRefused`] hands the result back, unless the goal is canceling.
+    /// [`GoalRefused`] hands the result back, unless the goal is canceling, and the result fits the
+    /// definition of its type.
     pub fn canceled(&self, result: A::Result) -> Result<(), GoalRefused<A::Result>> {
         self.0.server.finish(self.goal_id(), GoalEvent::Canceled, result)
     }

@@ -294,6 +294,8 @@ impl<A: Action> ActionServer<A> {
             goals: Mutex::new(GoalTable::new(WAITING_MAX)),
             feedback,
             status,
+            check_feedback: builder.message_check::<A::Feedback>(),
+            check_result: builder.message_check::<A::Result>(),
             timer,
             clock: builder.clock.clone(),
             rejected: Counter::default(),

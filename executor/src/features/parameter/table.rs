@@ -386,7 +386,10 @@ impl NodeParameters {
                 Ok(())
             }
             Err(
-                PublishError::Full(_) | PublishError::NoSlot { .. } | PublishError::Remote { .. },
+                PublishError::Full(_)
+                | PublishError::NoSlot { .. }
+                | PublishError::Invalid { .. }
+                | PublishError::Remote { .. },
             ) => {
                 let node = &self.node;
                 let text = format!(

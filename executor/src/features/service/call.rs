@@ -39,6 +39,9 @@ pub enum CallError {
     TooManyReplies,
     /// Refused: the middleware did not take the request; the log says why.
     Unsent,
+    /// Refused: the request violates the definition of its type. Or the server's response did, and
+    /// was not sent. The log names the field.
+    Invalid,
     /// Refused: a thread of the executor must not wait.
     WouldBlock,
     /// Refused or ended: the client's node is isolated after a failure or was destroyed, or its
@@ -78,6 +81,10 @@ impl fmt::Display for CallError {
                  it"
             }
             Self::Unsent => "failed to send the request to another process: the log has the cause",
+            Self::Invalid => {
+                "the request or the response violates the definition of its type: the log names \
+                 the field"
+            }
             Self::WouldBlock => {
                 "a callback must not wait for a response, which this very thread may have to \
                  bring: call with a callback, or await `call_async` in a task"
@@ -103,6 +110,7 @@ impl From<CallError> for Error {
             CallError::ServiceFull | CallError::TooManyCalls | CallError::TooManyReplies => {
                 ErrorKind::LimitReached
             }
+            CallError::Invalid => ErrorKind::InvalidArgument,
             CallError::WouldBlock => ErrorKind::Deadlock,
             CallError::Unanswered => ErrorKind::Rejected,
             CallError::TimedOut => ErrorKind::TimedOut,

@@ -27,7 +27,8 @@ use crate::delivery::context::Context;
 use crate::delivery::control::CallbackCounters;
 use crate::delivery::remote::{Remote, RemoteNotifier};
 use crate::delivery::timer::Timer;
-use crate::delivery::topic::{Remains, SubscriptionReceiver, Topic, Unsent};
+use crate::delivery::topic::{MessageCheck, Remains, SubscriptionReceiver, Topic, Unsent};
+use crate::features::message_checks::is_valid;
 use crate::features::middleware::{RemoteClient, ServiceTypes};
 use crate::running::event_loop::{CallbackResult, Entity, Outcome};
 use crate::running::graph::{CallbackSpec, EventSource, Receives, check_depth, check_size};
@@ -76,6 +77,7 @@ impl<S, Q, P> fmt::Debug for Client<S, Q, P> {
 
 pub(super) struct Shared<S, Q, P> {
     requests: Requests<Q, P>,
+    check: Option<MessageCheck>,
     /// The client beyond the process, for services that no node of the process offers, and the
     /// notifier that makes the event loop check the calls that have left the process.
     remote: Option<(Arc<dyn RemoteClient>, RemoteNotifier)>,
@@ -202,6 +204,9 @@ where
         then: impl FnOnce() -> Then<S, P>,
     ) -> Result<Ticket, CallRefused<Q>> {
         let shared = &*self.shared;
+        if !is_valid(shared.check, &request, format_args!("a request of {}", self.service())) {
+            return Err(CallRefused { request, reason: CallError::Invalid });
+        }
         let deadline = self.timeout.map(|timeout| shared.clock.departure() + timeout);
         let ticket = match &shared.remote {
             Some(remote) if shared.requests.is_deserted() => {
@@ -456,6 +461,7 @@ where
         let qos = QoS::keep_all(qos.depth()).held(qos.held_max());
         let shared = Arc::new(Shared {
             requests,
+            check: builder.message_check::<Q>(),
             remote: beyond.clone(),
             responses,
             request_source: builder.next_source(),

@@ -19,7 +19,8 @@ use crate::base::qos::QoS;
 use crate::delivery::context::Context;
 use crate::delivery::control::CallbackCounters;
 use crate::delivery::remote::Remote;
-use crate::delivery::topic::{Remains, SubscriptionReceiver};
+use crate::delivery::topic::{MessageCheck, Remains, SubscriptionReceiver};
+use crate::features::message_checks::is_valid;
 use crate::features::middleware::ServiceTypes;
 use crate::running::event_loop::{CallbackResult, Entity, Outcome};
 use crate::running::graph::{
@@ -32,20 +33,24 @@ use std::sync::Arc;
 
 /// Sends the response to one request, now or later, from any thread; dropping it ends the call with
 /// an error.
-pub struct Responder<P: Send + Sync + 'static>(Option<ReplyTo<P>>);
+pub struct Responder<P: Send + Sync + 'static> {
+    reply_to: Option<ReplyTo<P>>,
+    check: Option<MessageCheck>,
+}
 
 impl<P: Send + Sync + 'static> Responder<P> {
-    /// Sends `response` to the caller. Lock-free.
+    /// Sends `response` to the caller. Lock-free. One that violates the definition of its type is
+    /// logged, and the call ends with [`CallError::Invalid`].
     pub fn respond(mut self, response: P) {
-        if let Some(reply_to) = self.0.take() {
-            reply_to.send(Ok(response));
-        }
+        let Some(reply_to) = self.reply_to.take() else { return };
+        let is_valid = is_valid(self.check, &response, format_args!("a response"));
+        reply_to.send(if is_valid { Ok(response) } else { Err(CallError::Invalid) });
     }
 }
 
 impl<P: Send + Sync + 'static> Drop for Responder<P> {
     fn drop(&mut self) {
-        if let Some(reply_to) = self.0.take() {
+        if let Some(reply_to) = self.reply_to.take() {
             reply_to.send(Err(CallError::Unanswered));
         }
     }
@@ -53,7 +58,7 @@ impl<P: Send + Sync + 'static> Drop for Responder<P> {
 
 impl<P: Send + Sync + 'static> fmt::Debug for Responder<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let id = match &self.0 {
+        let id = match &self.reply_to {
             Some(ReplyTo::Client { id, .. }) => Some(id),
             _ => None,
         };
@@ -65,6 +70,8 @@ struct ServiceEntity<Q, P, F, R> {
     receiver: SubscriptionReceiver<Request<Q, P>>,
     /// `None` once it is retired.
     callback: Option<F>,
+    /// The check of responses.
+    check: Option<MessageCheck>,
     result: PhantomData<fn() -> R>,
 }
 
@@ -81,7 +88,7 @@ where
             return Outcome::Nothing;
         };
         cx.begin_with(&request);
-        let responder = Responder(Some(request.reply_to.clone()));
+        let responder = Responder { reply_to: Some(request.reply_to.clone()), check: self.check };
         Outcome::from(callback(state, &request.body, responder, cx).into_result())
     }
 
@@ -219,7 +226,8 @@ impl Service {
         R: CallbackResult + 'static,
     {
         let (mut builder, service, receiver) = node.handle.offer_service(name, qos)?;
-        let entity = ServiceEntity { receiver, callback: Some(callback), result: PhantomData };
+        let (callback, check) = (Some(callback), builder.message_check::<P>());
+        let entity = ServiceEntity { receiver, callback, check, result: PhantomData };
         builder.add_entity::<S>(node.event_loop(), Box::new(entity));
         Ok(service)
     }

@@ -14,6 +14,7 @@ use crate::base::lock::lock;
 use crate::base::time::{Clock, NodeClock};
 use crate::delivery::context::Context;
 use crate::delivery::message::Message;
+use crate::delivery::topic::MessageCheck;
 use crate::features::random::NodeRandom;
 use crate::features::service::{CallError, Reply};
 use crate::running::event_loop::BoxError;
@@ -28,14 +29,21 @@ type Listening<S, A> = BTreeMap<GoalId, Option<OnFeedback<S, A>>>;
 /// The state that an action's client shares with its callbacks.
 pub(super) struct Shared<S, A: Action> {
     pub(super) action: String,
+    pub(super) check_goal: Option<MessageCheck>,
     random: Mutex<NodeRandom>,
     clock: NodeClock,
     listening: Mutex<Listening<S, A>>,
 }
 
 impl<S, A: Action> Shared<S, A> {
-    pub(super) fn new(action: String, random: NodeRandom, clock: NodeClock) -> Self {
-        Self { action, random: Mutex::new(random), clock, listening: Mutex::default() }
+    pub(super) fn new(
+        action: String,
+        check_goal: Option<MessageCheck>,
+        random: NodeRandom,
+        clock: NodeClock,
+    ) -> Self {
+        let random = Mutex::new(random);
+        Self { action, check_goal, random, clock, listening: Mutex::default() }
     }
 
     /// A new identity: two numbers of the node's seeded randomness, the second one varied by the

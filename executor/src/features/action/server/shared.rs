@@ -19,7 +19,8 @@ use super::ActionServerOptions;
 use crate::base::lock::lock;
 use crate::base::time::{Clock, NodeClock};
 use crate::delivery::timer::Timer;
-use crate::delivery::topic::{PublishError, Publisher};
+use crate::delivery::topic::{MessageCheck, PublishError, Publisher};
+use crate::features::message_checks::is_valid;
 use crate::features::service::Responder;
 use ringspin_ringbuf::Counter;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
@@ -33,6 +34,8 @@ pub(in crate::features::action) struct Server<A: Action> {
     pub(super) goals: Mutex<Goals<A>>,
     pub(super) feedback: Publisher<FeedbackMessage<A>>,
     pub(super) status: Publisher<GoalStatusArray>,
+    pub(super) check_feedback: Option<MessageCheck>,
+    pub(super) check_result: Option<MessageCheck>,
     /// Due when the first result is to be forgotten.
     pub(super) timer: Timer,
     pub(super) clock: NodeClock,
@@ -118,6 +121,9 @@ impl<A: Action> Server<A> {
         event: GoalEvent,
         result: A::Result,
     ) -> Result<(), GoalRefused<A::Result>> {
+        if !is_valid(self.check_result, &result, format_args!("a result of {}", self.action)) {
+            return Err(GoalRefused { value: result, reason: GoalError::Invalid });
+        }
         let expires = self.clock.departure() + self.options.result_timeout;
         let mut goals = self.goals();
         if let Err(status) = goals.step(id, event) {
@@ -181,6 +187,10 @@ impl<A: Action> Server<A> {
         if !status.is_active() {
             return Err(GoalRefused { value: feedback, reason: GoalError::Ended(status) });
         }
+        let name = format_args!("feedback of {}", self.action);
+        if !is_valid(self.check_feedback, &feedback, name) {
+            return Err(GoalRefused { value: feedback, reason: GoalError::Invalid });
+        }
         // Without the lock: dropping a displaced message is user code. If the goal ends meanwhile,
         // the feedback comes late, and clients ignore it.
         let refused = match self.feedback.publish(FeedbackMessage { goal_id: id, feedback }) {
@@ -189,7 +199,8 @@ impl<A: Action> Server<A> {
                 PublishError::NotFrozen(message)
                 | PublishError::Full(message)
                 | PublishError::Gone(message)
-                | PublishError::NoSlot { message, .. },
+                | PublishError::NoSlot { message, .. }
+                | PublishError::Invalid { message, .. },
             ) => message.into_inner(),
             // The subscriptions of this process have the feedback, and the goal continues.
             Err(PublishError::Remote { reason, .. }) => {

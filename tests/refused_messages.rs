@@ -103,8 +103,7 @@ fn publishers_with_other_policies_refuse_as_well() {
 
 #[test]
 fn messages_of_other_packages_are_checked_once_the_graph_has_their_types() {
-    let mut sequences = BoundedSequences::default();
-    sequences.byte_values = vec![0; 4];
+    let sequences = BoundedSequences { byte_values: vec![0; 4], ..Default::default() };
     let executor = Executor::single_core();
     let mut checks = MessageChecks::default();
     ringspin_test_msgs::visit_types(&mut checks);

@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::shard::{self, Shard};
 #[cfg(feature = "bag")]
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
@@ -11,7 +12,7 @@ use ringspin_bag::{Compression, Order as ReplayOrder, TimeBase};
 use ringspin_executor::Error;
 use ringspin_modes::Schedule;
 use ringspin_modes::quantity::parse_duration;
-use ringspin_simulation::Order;
+use ringspin_simulation::{Exploration, Order};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -46,6 +47,9 @@ pub(super) enum Command {
     Verify(Verify),
     /// Run a job with many seeds and in many orders of simultaneous events, until one fails.
     Explore(Explore),
+    /// Look into the results of shards.
+    #[command(subcommand)]
+    Results(ResultsCommand),
     /// Build the graph of a job, and show the inputs that its digest does not cover.
     Check(JobArguments),
     /// List the node types that a job file can name.
@@ -65,11 +69,12 @@ pub(super) enum Command {
 }
 
 #[cfg(feature = "bag")]
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(super) struct Replay {
-    /// The recordings, merged by time: rosbag2 directories, or single files in MCAP or SQLite3.
+    /// The recordings, merged by time: rosbag2 directories, or single files in MCAP or SQLite3, or
+    /// patterns of their names.
     #[arg(required = true, value_name = "BAG")]
-    pub(super) bags: Vec<PathBuf>,
+    pub(super) bags: Vec<String>,
     /// The job file with the nodes; by default one node of each type. Its `for` counts from the
     /// first message.
     #[arg(long, value_name = "FILE")]
@@ -77,6 +82,14 @@ pub(super) struct Replay {
     /// Another seed than the job file's.
     #[arg(long)]
     pub(super) seed: Option<u64>,
+    /// Replay with each of these seeds.
+    #[arg(long, value_parser = seeds, conflicts_with_all = ["seed", "record"])]
+    pub(super) seeds: Option<Range<u64>>,
+    /// Replay each recording on its own, instead of all of them merged.
+    #[arg(long, conflicts_with = "record")]
+    pub(super) each: bool,
+    #[command(flatten)]
+    pub(super) farm: Farm,
     /// Record the topics of the graph: a file if the name ends in `.mcap`, else a rosbag2
     /// directory.
     #[arg(long, value_name = "OUT")]
@@ -143,7 +156,7 @@ pub(super) struct Replay {
 
 /// The part of recordings that is played or converted.
 #[cfg(feature = "bag")]
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(super) struct Selection {
     /// These topics only, by their recorded names.
     #[arg(long, value_name = "TOPIC", num_args = 1.., value_parser = absolute)]
@@ -381,9 +394,67 @@ pub(super) struct JobArguments {
 }
 
 #[derive(Debug, Args)]
+pub(super) struct Jobs {
+    /// The job files, in TOML, or patterns of their names.
+    #[arg(required = true, value_name = "JOB")]
+    pub(super) jobs: Vec<String>,
+    /// Another seed than the file's.
+    #[arg(long)]
+    pub(super) seed: Option<u64>,
+}
+
+impl Jobs {
+    /// The job with this name.
+    pub(super) fn with(&self, name: &str, seed: Option<u64>) -> JobArguments {
+        JobArguments { job: name.into(), seed: seed.or(self.seed) }
+    }
+}
+
+/// The part of a list that is done, and where its results are kept.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct Farm {
+    /// Do every Nth item of the list only: 1/8 to 8/8, or `auto` as Kubernetes, Slurm, AWS Batch,
+    /// the CI system or RINGSPIN_SHARD says.
+    #[arg(long, value_name = "K/N", value_parser = shard::parse)]
+    pub(super) shard: Option<Shard>,
+    /// Keep the result of each run in this folder, and skip runs with a result. Processes and
+    /// machines may share the folder.
+    #[arg(long, value_name = "DIR")]
+    pub(super) results: Option<PathBuf>,
+    /// The item that this process was started for.
+    #[arg(long, hide = true)]
+    pub(super) item: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ResultsCommand {
+    /// Show the findings of all shards: the lowest seed that fails, causes, coverage, missing runs.
+    /// The exit code is 1 if anything failed, else 2 if runs are missing.
+    Merge(Merge),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Merge {
+    /// The folder of `--results`.
+    #[arg(value_name = "DIR")]
+    pub(super) folder: PathBuf,
+    /// Write a report for CI systems, in the XML of JUnit.
+    #[arg(long, value_name = "FILE")]
+    pub(super) junit: Option<PathBuf>,
+    /// Write a page in HTML, which needs nothing else.
+    #[arg(long, value_name = "FILE")]
+    pub(super) page: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct Run {
     #[command(flatten)]
-    pub(super) job: JobArguments,
+    pub(super) jobs: Jobs,
+    /// Run with each of these seeds.
+    #[arg(long, value_parser = seeds, conflicts_with = "seed")]
+    pub(super) seeds: Option<Range<u64>>,
+    #[command(flatten)]
+    pub(super) farm: Farm,
     /// Repeat this order and these delays, as `explore` printed them; replaces ties and jitter.
     #[arg(long)]
     pub(super) schedule: Option<Schedule>,
@@ -399,7 +470,12 @@ pub(super) struct Run {
 #[derive(Debug, Args)]
 pub(super) struct Verify {
     #[command(flatten)]
-    pub(super) job: JobArguments,
+    pub(super) jobs: Jobs,
+    /// Verify with each of these seeds.
+    #[arg(long, value_parser = seeds, conflicts_with = "seed")]
+    pub(super) seeds: Option<Range<u64>>,
+    #[command(flatten)]
+    pub(super) farm: Farm,
     /// How many runs: two in this process, the others in a fresh process each, with another
     /// environment.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(3..))]
@@ -413,7 +489,12 @@ pub(super) struct Verify {
 #[derive(Debug, Args)]
 pub(super) struct Explore {
     #[command(flatten)]
-    pub(super) job: JobArguments,
+    pub(super) jobs: Jobs,
+    #[command(flatten)]
+    pub(super) farm: Farm,
+    /// Run all seeds, also after one that fails.
+    #[arg(short, long)]
+    pub(super) keep_going: bool,
     /// One run for each of these seeds, which decide about the order and everything that is random.
     #[arg(long, default_value = "0..1000", value_parser = seeds)]
     pub(super) seeds: Range<u64>,
@@ -431,6 +512,19 @@ pub(super) struct Explore {
     /// How many runs at a time; 0 for one on each core.
     #[arg(long, default_value_t = 0)]
     pub(super) threads: usize,
+}
+
+impl Explore {
+    pub(super) fn exploration(&self) -> Exploration {
+        Exploration {
+            seeds: self.seeds.clone(),
+            keep_seed: self.keep_seed,
+            order: self.order,
+            jitter: self.jitter,
+            threads: self.threads,
+            ..Exploration::default()
+        }
+    }
 }
 
 fn seeds(text: &str) -> Result<Range<u64>, String> {

@@ -18,7 +18,12 @@
 //!                     [--jitter 1ms] [--threads N]
 //! program check JOB
 //! program nodes
+//! program results merge DIR [--junit FILE] [--page FILE]
 //! ```
+//!
+//! `run`, `verify`, `explore` and `replay` take several jobs, recordings (`replay --each`),
+//! patterns of their names, and `--seeds`. They do a part of that list with `--shard K/N|auto`, and
+//! keep the results for other machines with `--results DIR`.
 //!
 //! With feature `bag`, for [programs](Program) that name their message types:
 //!
@@ -48,6 +53,7 @@
 mod arguments;
 #[cfg(feature = "bag")]
 mod bag;
+mod farm;
 #[cfg(feature = "bag")]
 mod not_offered;
 #[cfg(feature = "ros2")]
@@ -56,15 +62,17 @@ mod record;
 mod replay;
 #[cfg(feature = "bag")]
 mod selection;
+mod shard;
 
-use arguments::{Command, CommandLine, Explore, JobArguments, Run, Verify};
+use arguments::{Command, CommandLine, Explore, JobArguments, ResultsCommand, Run, Verify};
 use clap::Parser;
+use farm::{Item, List, Seen, hash_of_text, listed};
 use indicatif::{ProgressBar, ProgressStyle};
 use ringspin_executor::{Arguments, BoxError, Error, ErrorKind};
 use ringspin_modes::{Jitter, TiePolicy};
 use ringspin_simulation::{
-    Certificate, Counterexample, Exploration, FreshProcess, Job, JobFile, Ran, Registry, Report,
-    Uncontrolled, describe,
+    Certificate, Counterexample, FreshProcess, Job, JobFile, Ran, Registry, Report, Uncontrolled,
+    describe,
 };
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -176,6 +184,9 @@ struct Invocation<'a> {
     /// Whether this process does nothing else.
     alone: bool,
     out: &'a mut dyn Write,
+    err: &'a mut dyn Write,
+    /// The last run that was shown.
+    seen: Option<Seen>,
 }
 
 /// Runs the command of this process's command line with the node types of `registry`.
@@ -190,7 +201,7 @@ fn run_and_say<A: Into<String>>(
     err: &mut dyn Write,
     alone: bool,
 ) -> u8 {
-    let (code, said) = match run(program, args, out, alone) {
+    let (code, said) = match run(program, args, (out, &mut *err), alone) {
         Ok(code) => return code,
         Err(Ended::Failed(said)) => (FAILED, said),
         Err(Ended::Unusable(said)) => (UNUSABLE, said),
@@ -206,7 +217,7 @@ fn run_and_say<A: Into<String>>(
 fn run<A: Into<String>>(
     program: &Program,
     args: impl IntoIterator<Item = A>,
-    out: &mut dyn Write,
+    (out, err): (&mut dyn Write, &mut dyn Write),
     alone: bool,
 ) -> Result<u8, Ended> {
     let (stronger, args) = Arguments::parse(args).map_err(unusable)?;
@@ -233,11 +244,14 @@ fn run<A: Into<String>>(
         ros_arguments,
         alone,
         out,
+        err,
+        seen: None,
     };
     match line.command {
-        Command::Run(run) => invocation.run(run),
+        Command::Run(run) => invocation.run(&run),
         Command::Verify(verify) => invocation.verify(&verify),
         Command::Explore(explore) => invocation.explore(&explore),
+        Command::Results(ResultsCommand::Merge(merge)) => invocation.merge(&merge),
         Command::Check(job) => invocation.check(&job),
         Command::Nodes => {
             registry.names().try_for_each(|name| writeln!(invocation.out, "{name}"))?;
@@ -270,18 +284,49 @@ impl<'a> Invocation<'a> {
         Ok(job)
     }
 
-    fn run(&mut self, run: Run) -> Result<u8, Ended> {
-        let job = self.job(&run.job)?;
+    /// The hash of all that decides about a job's runs except code: its file, its configuration,
+    /// and `options` of the command.
+    fn hash_of_job(
+        &self,
+        arguments: &JobArguments,
+        options: &dyn std::fmt::Debug,
+    ) -> Result<String, Ended> {
+        let configuration = self.job(arguments)?.configuration_hash();
+        let text = std::fs::read_to_string(&arguments.job).map_err(unusable)?;
+        Ok(hash_of_text(&format!("{configuration} {options:?} {text}")))
+    }
+
+    fn run(&mut self, run: &Run) -> Result<u8, Ended> {
+        let single = [
+            ("--schedule", run.schedule.is_some()),
+            ("--certificate", run.certificate.is_some()),
+            ("--trace", run.trace.is_some()),
+        ];
+        let list = List {
+            command: "run",
+            farm: &run.farm,
+            names: listed(&run.jobs.jobs)?,
+            seeds: run.seeds.clone(),
+            single: single.iter().find(|(_, is_set)| *is_set).map(|(name, _)| *name),
+            job: &|this, name| this.hash_of_job(&run.jobs.with(name, None), &()),
+            recording: &|_| Ok(String::new()),
+        };
+        self.each(&list, &mut |this, item| this.run_one(run, item))
+    }
+
+    fn run_one(&mut self, run: &Run, item: &Item) -> Result<u8, Ended> {
+        let arguments = &run.jobs.with(&item.name, item.seed);
+        let job = self.job(arguments)?;
         let job = job.simulate(|simulation| {
-            if let Some(schedule) = run.schedule {
-                simulation.ties = TiePolicy::Scripted(schedule);
+            if let Some(schedule) = &run.schedule {
+                simulation.ties = TiePolicy::Scripted(schedule.clone());
                 simulation.jitter = Jitter::default();
             }
         });
         let ran = job.run_with_report(run.trace.is_some());
         let Ran { report: Some(mut report), error } = ran else {
             let error = ran.error.unwrap_or_else(|| "it did not start".into());
-            return Err(in_file(&run.job.job, &error));
+            return Err(in_file(&arguments.job, &error));
         };
         if let Some(path) = &run.trace {
             self.write(path, |out| write_trace(&mut report, out))?;
@@ -293,14 +338,14 @@ impl<'a> Invocation<'a> {
         // A trace or certificate on the standard output is its only content.
         let is_output = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
         if !is_output(&run.trace) && !is_output(&run.certificate) {
-            self.say_what_ran(&run.job.job, &report)?;
+            self.say_what_ran(&arguments.job, &report)?;
         }
         match error {
             None => Ok(report.exit_code().unwrap_or(0)),
             Some(error)
                 if error.downcast_ref().map(Error::kind) == Some(ErrorKind::ScheduleNotApplied) =>
             {
-                Err(in_file(&run.job.job, &error))
+                Err(in_file(&arguments.job, &error))
             }
             Some(error) => {
                 let mut lines = report.deviations().to_vec();
@@ -314,6 +359,7 @@ impl<'a> Invocation<'a> {
     }
 
     fn say_what_ran(&mut self, job: &Path, report: &Report) -> io::Result<()> {
+        self.seen = Some(Seen::of(report));
         let (dispatches, end, digest) = (report.dispatches(), report.end(), report.digest());
         let job = job.display();
         writeln!(self.out, "{job}: {dispatches} dispatches up to {end}, digest {digest}")?;
@@ -330,8 +376,22 @@ impl<'a> Invocation<'a> {
     }
 
     fn verify(&mut self, verify: &Verify) -> Result<u8, Ended> {
+        let list = List {
+            command: "verify",
+            farm: &verify.farm,
+            names: listed(&verify.jobs.jobs)?,
+            seeds: verify.seeds.clone(),
+            single: verify.against.as_ref().map(|_| "--against"),
+            job: &|this, name| this.hash_of_job(&verify.jobs.with(name, None), &verify.runs),
+            recording: &|_| Ok(String::new()),
+        };
+        self.each(&list, &mut |this, item| this.verify_one(verify, item))
+    }
+
+    fn verify_one(&mut self, verify: &Verify, item: &Item) -> Result<u8, Ended> {
         let bar = bar(u64::from(verify.runs));
-        let job = self.startable(&verify.job)?.after_each_run(|| bar.inc(1));
+        let arguments = &verify.jobs.with(&item.name, item.seed);
+        let job = self.startable(arguments)?.after_each_run(|| bar.inc(1));
         let runs = verify.runs as usize;
         let verified = match self.alone {
             true => job.verify_in_processes(runs, &FreshProcess::same_arguments()),
@@ -339,7 +399,7 @@ impl<'a> Invocation<'a> {
         };
         bar.finish_and_clear();
         let report = verified.map_err(|error| Ended::Failed(error.to_string()))?;
-        self.say_what_ran(&verify.job.job, &report)?;
+        self.say_what_ran(&arguments.job, &report)?;
         let fresh = match self.alone {
             true => format!(", {} of them in fresh processes", runs - 2),
             false => String::new(),
@@ -353,18 +413,12 @@ impl<'a> Invocation<'a> {
         Ok(0)
     }
 
-    fn explore(&mut self, explore: &Explore) -> Result<u8, Ended> {
+    /// Explores one job, all seeds of it.
+    fn explore_alone(&mut self, explore: &Explore, arguments: &JobArguments) -> Result<u8, Ended> {
         // The first run is that in the default order.
         let bar = bar((explore.seeds.end - explore.seeds.start).saturating_add(1));
-        let job = self.startable(&explore.job)?.after_each_run(|| bar.inc(1));
-        let exploration = Exploration {
-            seeds: explore.seeds.clone(),
-            keep_seed: explore.keep_seed,
-            order: explore.order,
-            jitter: explore.jitter,
-            threads: explore.threads,
-            ..Exploration::default()
-        };
+        let job = self.startable(arguments)?.after_each_run(|| bar.inc(1));
+        let exploration = explore.exploration();
         let explored = match self.alone {
             true => without_panic_messages(|| job.explore(&exploration)),
             false => job.explore(&exploration),
@@ -375,7 +429,7 @@ impl<'a> Invocation<'a> {
                 writeln!(
                     self.out,
                     "{}: {} runs, {} of them in another order than by default, and none failed",
-                    explore.job.job.display(),
+                    arguments.job.display(),
                     explored.runs,
                     explored.deviating,
                 )?;
@@ -385,7 +439,7 @@ impl<'a> Invocation<'a> {
                 Ok(0)
             }
             Err(error) => Err(match error.cause::<Counterexample>() {
-                Some(found) => Ended::Failed(self.found(found, &explore.job)),
+                Some(found) => Ended::Failed(self.found(found, arguments)),
                 None if error.kind() == ErrorKind::CallbackFailed => {
                     Ended::Failed(error.to_string())
                 }

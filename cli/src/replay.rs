@@ -5,6 +5,7 @@ pub(crate) mod recordings;
 
 use crate::arguments::Replay;
 use crate::bag::damaged_or_unusable;
+use crate::farm::{List, expand, hash_of_files, hash_of_text, listed};
 use crate::{Ended, Invocation, in_file, unusable};
 use indicatif::{ProgressBar, ProgressStyle};
 use recordings::{Recording, Recordings};
@@ -37,17 +38,81 @@ struct Replayed {
 
 impl Invocation<'_> {
     pub(super) fn replay(&mut self, mut replay: Replay) -> Result<u8, Ended> {
-        let bags = replay.bags.iter().map(|path| self.open(path)).collect::<Result<Vec<_>, _>>()?;
+        let farm = std::mem::take(&mut replay.farm);
+        let bags = std::mem::take(&mut replay.bags);
+        let names = if replay.each { listed(&bags)? } else { expand(&bags)? };
+        let seeds = replay.seeds.take();
+        if farm.shard.is_some() && !replay.each && seeds.is_none() {
+            return Err(unusable(
+                "`--shard` is for several replays: add `--each` for one of each recording, or \
+                 `--seeds`",
+            ));
+        }
+        let live = farm.results.is_some() && !matches!(mode(&replay)?, Mode::Deterministic(_));
+        if live {
+            return Err(unusable(
+                "`--results` is for the deterministic mode: a live replay may have another result \
+                 each time; leave it out, or set RINGSPIN_MODE=deterministic",
+            ));
+        }
+        let options = format!("{replay:?}");
+        let bags_of = |name: &str| match replay.each {
+            true => vec![name.to_owned()],
+            false => names.clone(),
+        };
+        let list = List {
+            command: "replay",
+            farm: &farm,
+            names: if replay.each { names.clone() } else { vec![names.join(", ")] },
+            seeds,
+            single: None,
+            job: &|this, _| this.hash_of_replay(&replay, &options),
+            recording: &|name| {
+                let hashes = bags_of(name).into_iter().map(|bag| hash_of_files(Path::new(&bag)));
+                Ok(hashes.collect::<Result<Vec<_>, _>>().map_err(unusable)?.join(" "))
+            },
+        };
+        self.each(&list, &mut |this, item| {
+            let (bags, seed) = (bags_of(&item.name), item.seed.or(replay.seed));
+            this.replay_one(Replay { bags, seed, ..replay.clone() })
+        })
+    }
+
+    /// The hash of all that decides about a replay except code and recording.
+    fn hash_of_replay(&self, replay: &Replay, options: &str) -> Result<String, Ended> {
+        let mut text = options.to_owned();
+        let files = [&replay.job, &replay.qos_profile_overrides_path];
+        for path in files.into_iter().flatten() {
+            text += &std::fs::read_to_string(path).map_err(|error| {
+                unusable(format!("failed to read `{}`: {error}", path.display()))
+            })?;
+        }
+        let file = self.file(replay)?;
+        let mut job = file.job(self.registry).map_err(unusable)?;
+        if let (None, Mode::Deterministic(simulation)) = (&replay.job, mode(replay)?) {
+            job = job.with_simulation(*simulation);
+        }
+        Ok(hash_of_text(&format!("{} {text}", job.configuration_hash())))
+    }
+
+    /// The job file, with the arguments of the command line.
+    fn file(&self, replay: &Replay) -> Result<JobFile, Ended> {
+        let file = match &replay.job {
+            Some(path) => JobFile::load(path).map_err(unusable)?,
+            None => JobFile::of_all_nodes(self.registry),
+        };
+        Ok(file.with_arguments(self.ros_arguments.clone()))
+    }
+
+    fn replay_one(&mut self, mut replay: Replay) -> Result<u8, Ended> {
+        let bags = replay.bags.iter().map(|path| self.open(Path::new(path)));
+        let bags = bags.collect::<Result<Vec<_>, _>>()?;
         let topics: Vec<_> = bags.iter().flat_map(|bag| bag.topics().to_vec()).collect();
         replay.selection.choose(&topics)?;
         let replay = &replay;
         let progress = Progress::new(&bags, replay);
         let player = player(replay, bags)?;
-        let file = match &replay.job {
-            Some(path) => JobFile::load(path).map_err(unusable)?,
-            None => JobFile::of_all_nodes(self.registry),
-        };
-        let file = file.with_arguments(self.ros_arguments.clone());
+        let file = self.file(replay)?;
         match mode(replay)? {
             Mode::Deterministic(simulation) => {
                 let simulation = replay.job.is_none().then_some(*simulation);
@@ -303,10 +368,7 @@ fn times<'a>(
 fn name(replay: &Replay) -> String {
     match &replay.job {
         Some(job) => job.display().to_string(),
-        None => {
-            let names: Vec<_> = replay.bags.iter().map(|bag| bag.display().to_string()).collect();
-            names.join(", ")
-        }
+        None => replay.bags.join(", "),
     }
 }
 

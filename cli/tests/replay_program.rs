@@ -10,12 +10,15 @@ use std::process::{Command, ExitCode, Stdio};
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     match arguments.first().map(String::as_str) {
-        Some("replay") => program(arguments.iter().any(|argument| argument == "--job")).main(),
+        Some("replay" | "results") => {
+            program(arguments.iter().any(|argument| argument == "--job")).main()
+        }
         Some("--list") => ExitCode::SUCCESS,
         // An emulated program cannot start itself.
         _ if std::env::var_os("RINGSPIN_TEST_RUNNER").is_some() => ExitCode::SUCCESS,
         _ => {
             verify_compares_recordings_of_fresh_processes();
+            shards_replay_each_recording_on_its_own();
             live_replay_is_paced_and_recorded();
             exit_codes_of_live_replays_are_those_of_their_nodes();
             a_paused_replay_starts_with_enter_and_a_repeated_one_begins_again();
@@ -45,6 +48,42 @@ fn verify_compares_recordings_of_fresh_processes() {
     let (code, text) = start(&drive, "deterministic", line);
     assert_eq!(code, 1, "{text}");
     assert!(text.contains("run 3") && text.contains("/pid: message 0"), "{text}");
+}
+
+fn shards_replay_each_recording_on_its_own() {
+    let drive = Drive::new(4);
+    for name in ["a.mcap", "b.mcap", "c.mcap"] {
+        let (code, text) = start(&drive, "", &format!("replay $drive --record ${name}"));
+        assert_eq!(code, 0, "{text}");
+    }
+    let shard = |k| format!("replay $*.mcap --each --verify --shard {k}/2 --results $r");
+    let (code, text) = start(&drive, "", &shard(1));
+    assert_eq!(code, 0, "{text}");
+    for part in ["$a.mcap: ", "$c.mcap: ", "3 runs had the same", "2 of 3 items, 0 of them"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let (code, text) = start(&drive, "", "results merge $r");
+    assert!(code == 2 && text.contains("replay $b.mcap: 0 runs"), "{code} {text}");
+    assert_eq!(start(&drive, "", &shard(2)).0, 0);
+    // A recording with another content is replayed again.
+    std::fs::remove_file(drive.path("c.mcap")).unwrap();
+    let line = "replay $drive --playback-duration 1 --record $c.mcap";
+    let (code, text) = start(&drive, "", line);
+    assert_eq!(code, 0, "{text}");
+    let (code, text) = start(&drive, "", &shard(1));
+    assert!(code == 0 && text.contains("2 of 3 items, 1 of them were there"), "{text}");
+    let (code, text) = start(&drive, "", "results merge $r");
+    assert!(code == 0 && text.contains("replay $c.mcap: 1 runs, 1 digests"), "{text}");
+    assert!(text.contains("  3 of 3 callbacks were called\n"), "{text}");
+    for (line, part) in [
+        ("replay $drive --shard 1/2", "`--shard` is for several replays: add `--each`"),
+        ("replay $drive --each --record $out", "cannot be used with"),
+    ] {
+        let (code, text) = start(&drive, "", line);
+        assert!(code == 2 && text.contains(part), "{line}: {text}");
+    }
+    let (code, text) = start(&drive, "single", "replay $drive --results $r");
+    assert!(code == 2 && text.contains("`--results` is for the deterministic mode"), "{text}");
 }
 
 fn live_replay_is_paced_and_recorded() {

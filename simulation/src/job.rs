@@ -123,6 +123,12 @@ struct Records {
 }
 
 impl Ran {
+    /// Why it failed, without the values that differ from run to run: times, event numbers, and
+    /// the numbers in a message. Runs that fail for the same reason have the same text.
+    pub fn cause(&self) -> Option<String> {
+        self.error.as_ref().map(|error| cause::Cause::of(error).0)
+    }
+
     /// With an error if the run ended well, but entries of a schedule were not applied.
     fn and_applied(mut self) -> Self {
         if let (Some(report), None) = (&self.report, &self.error)

@@ -5,7 +5,7 @@ use ringspin_executor::{BoxError, Cause as Reason, Error, ErrorKind, Failure};
 /// The reason why a run failed, without the values that differ from run to run: times, event
 /// numbers, and the numbers in a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Cause(String);
+pub(super) struct Cause(pub(super) String);
 
 impl Cause {
     pub(super) fn of(error: &BoxError) -> Self {

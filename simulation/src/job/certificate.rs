@@ -200,7 +200,7 @@ impl<T> Job<'_, T> {
             exit_code: report.exit_code(),
             failures: report.failures().iter().map(ToString::to_string).collect(),
             graph: hash(&listing(report.graph())),
-            configuration: hash(&self.configuration()),
+            configuration: self.configuration_hash(),
             ties: order_of(&simulation.ties),
             deviations: report.deviations_count(),
             schedule: match report.is_schedule_complete() {
@@ -212,6 +212,12 @@ impl<T> Job<'_, T> {
             uncontrolled: Uncontrolled::of_run(report),
             platform: Platform::current(),
         }
+    }
+
+    /// XXH3-128 of the simulation, the arguments, and the failure policy, as a
+    /// [certificate](Self::certificate) has it.
+    pub fn configuration_hash(&self) -> String {
+        hash(&self.configuration())
     }
 
     /// All that decides about a run except code, always in the same form.

@@ -5,7 +5,8 @@
 //! seed, but the runs under way end: all lower seeds are among them or done, so the failure that is
 //! returned is that of the lowest seed, whatever the number of threads. If each thread had a range
 //! of seeds instead, the failure would depend on their speed, or all ranges would have to be run.
-//! Shrinking is done by the calling thread.
+//! Shrinking is done by the calling thread. A search that several machines share hands each run to
+//! its caller ([`Job::explore_each`]), who keeps it, and shrinks when the lowest seed is known.
 
 use super::shrink::{self, Found};
 use super::{Job, Ran, Records, Report};
@@ -182,46 +183,100 @@ impl<T> Job<'_, T> {
         }
     }
 
+    /// Runs the job in the default order and then with each of `seeds`, in ascending order, and
+    /// hands each run with its seed to `each`, from whichever thread it ran on: for a search that
+    /// machines share. After a failure it stops, unless `keep_going` is set; all lower seeds than
+    /// that of the failure are run in either case. The seeds of `exploration` are not used.
+    ///
+    /// The default order has no seed. If the job fails in it, no seed is run.
+    ///
+    /// # Errors
+    /// The first error of `each`, after which no run starts.
+    pub fn explore_each(
+        &self,
+        exploration: &Exploration,
+        seeds: impl Iterator<Item = u64> + Send,
+        keep_going: bool,
+        each: impl Fn(Option<u64>, &Ran) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let default = self.run_scripted(&Schedule::default(), None);
+        each(None, &default)?;
+        let Ok(default) = default.into_report() else { return Ok(()) };
+        let stopped = Mutex::new(None);
+        let run = |seed| {
+            let ran = self.run_seed(exploration, seed, default.choices());
+            if let Err(error) = each(Some(seed), &ran) {
+                stopped.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            }
+            ran
+        };
+        let is_stopped = || stopped.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        let search = Search::new(seeds.take_while(|_| !is_stopped()), keep_going);
+        search.work_on(exploration.threads, run);
+        stopped.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    }
+
+    /// Runs the job with `seed` again, and shrinks the failure of that run.
+    ///
+    /// # Errors
+    /// An error of kind [`ErrorKind::Diverged`] if the run does not fail.
+    pub fn counterexample(&self, exploration: &Exploration, seed: u64) -> Result<Counterexample> {
+        let choices = match exploration.order {
+            Order::Pct { .. } => self.run_scripted(&Schedule::default(), None).report,
+            _ => None,
+        };
+        let choices = choices.map_or(0, |report| report.choices());
+        let Ran { report, error } = self.run_seed(exploration, seed, choices);
+        let schedule = report.map(|report| report.schedule).unwrap_or_default();
+        match error {
+            Some(error) => Ok(self.shrunk(exploration, Found { seed, schedule, error })),
+            None => Err(Error::new(
+                ErrorKind::Diverged,
+                format!(
+                    "seed {seed} failed and does not fail again: something else than seed and \
+                     order decides about it; look for it with `verify`"
+                ),
+            )),
+        }
+    }
+
+    /// A run with `seed`; `choices` is how often the default order has a choice.
+    fn run_seed(&self, exploration: &Exploration, seed: u64, choices: u64) -> Ran {
+        let ties = match exploration.order {
+            Order::Default => TiePolicy::Fifo,
+            Order::Shuffle => TiePolicy::Shuffle { seed },
+            Order::Pct { depth } => TiePolicy::Pct { seed, depth, steps: choices.max(1) },
+        };
+        let mut simulation = Simulation { ties, ..self.simulation.clone() };
+        if !exploration.keep_seed {
+            simulation.seed = seed;
+        }
+        let max = exploration.jitter.unwrap_or(simulation.jitter.max);
+        simulation.jitter = Jitter { max, seed };
+        self.run_with(simulation, Records { all_deviations: true, ..Records::default() })
+    }
+
+    fn shrunk(&self, exploration: &Exploration, mut found: Found) -> Counterexample {
+        if !exploration.keep_seed {
+            found.schedule.seed = Some(found.seed);
+        }
+        shrink::shrink(self, &found, exploration.shrink_runs_max)
+    }
+
     fn explore_seeds(&self, exploration: &Exploration) -> Result<Explored> {
         let default = self.run_scripted(&Schedule::default(), None);
         let default = default.into_report().map_err(|error| {
             let text = format!("the job fails in the default order already: {error}");
             Error::new(ErrorKind::CallbackFailed, text).caused_by(error)
         })?;
-        let ties = |seed| match exploration.order {
-            Order::Default => TiePolicy::Fifo,
-            Order::Shuffle => TiePolicy::Shuffle { seed },
-            Order::Pct { depth } => TiePolicy::Pct { seed, depth, steps: default.choices().max(1) },
+        let search = Search::new(exploration.seeds.clone(), false);
+        let run = |seed| self.run_seed(exploration, seed, default.choices());
+        search.work_on(exploration.threads, run);
+        let found = match search.end() {
+            Ok(explored) => return Ok(explored),
+            Err(found) => *found,
         };
-        let run = |seed| {
-            let mut simulation = Simulation { ties: ties(seed), ..self.simulation.clone() };
-            if !exploration.keep_seed {
-                simulation.seed = seed;
-            }
-            let max = exploration.jitter.unwrap_or(simulation.jitter.max);
-            simulation.jitter = Jitter { max, seed };
-            self.run_with(simulation, Records { all_deviations: true, ..Records::default() })
-        };
-        let search = Search::new(exploration.seeds.clone());
-        let threads = match exploration.threads {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
-            threads => threads,
-        };
-        std::thread::scope(|scope| {
-            for _ in 1..threads {
-                scope.spawn(|| search.work(run));
-            }
-            search.work(run);
-        });
-        match search.end() {
-            Ok(explored) => Ok(explored),
-            Err(mut found) => {
-                if !exploration.keep_seed {
-                    found.schedule.seed = Some(found.seed);
-                }
-                Err(found_error(shrink::shrink(self, &found, exploration.shrink_runs_max)))
-            }
-        }
+        Err(found_error(self.shrunk(exploration, found)))
     }
 }
 
@@ -229,23 +284,42 @@ fn found_error(found: Counterexample) -> Error {
     Error::new(ErrorKind::Diverged, found.to_string()).caused_by(found)
 }
 
-struct Search(Mutex<SearchProgress>);
+struct Search<S> {
+    progress: Mutex<SearchProgress<S>>,
+    /// Whether seeds after one that failed are run.
+    keep_going: bool,
+}
 
-struct SearchProgress {
-    seeds: Range<u64>,
+struct SearchProgress<S> {
+    seeds: S,
     explored: Explored,
     /// The run with the lowest seed that fails.
     failed: Option<Found>,
 }
 
-impl Search {
-    fn new(seeds: Range<u64>) -> Self {
+impl<S: Iterator<Item = u64> + Send> Search<S> {
+    fn new(seeds: S, keep_going: bool) -> Self {
         let explored = Explored { runs: 0, deviating: 0, exit_codes: BTreeMap::new() };
-        Self(Mutex::new(SearchProgress { seeds, explored, failed: None }))
+        let progress = SearchProgress { seeds, explored, failed: None };
+        Self { progress: Mutex::new(progress), keep_going }
     }
 
-    fn progress(&self) -> std::sync::MutexGuard<'_, SearchProgress> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn progress(&self) -> std::sync::MutexGuard<'_, SearchProgress<S>> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// [Works](Self::work) on so many threads; zero for one on each core.
+    fn work_on(&self, threads: usize, run: impl Fn(u64) -> Ran + Sync) {
+        let threads = match threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            threads => threads,
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..threads {
+                scope.spawn(|| self.work(&run));
+            }
+            self.work(&run);
+        });
     }
 
     /// Runs seeds, in order, until none is left or one has failed.
@@ -253,7 +327,8 @@ impl Search {
         loop {
             let mut progress = self.progress();
             // Lower seeds than one that failed are all under way.
-            let Some(seed) = progress.seeds.next().filter(|_| progress.failed.is_none()) else {
+            let goes_on = self.keep_going || progress.failed.is_none();
+            let Some(seed) = progress.seeds.next().filter(|_| goes_on) else {
                 return;
             };
             drop(progress);
@@ -275,7 +350,7 @@ impl Search {
     }
 
     fn end(self) -> Result<Explored, Box<Found>> {
-        let progress = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let progress = self.progress.into_inner().unwrap_or_else(PoisonError::into_inner);
         progress.failed.map_or(Ok(progress.explored), |found| Err(Box::new(found)))
     }
 }

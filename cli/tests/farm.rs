@@ -18,7 +18,7 @@ fn flaky(graph: &Graph, place: &NodeConfig) -> Result<(), BoxError> {
         let drawn = noise.random_range(0..9000u32);
         cx.digest(&u64::from(drawn));
         match drawn {
-            0..6 => Err("too low"),
+            0..6 => Err("too \u{1b}[31m\"low\" <&>"),
             6 => Err("too high"),
             _ => Ok(()),
         }
@@ -122,6 +122,7 @@ impl Folder {
         let (code, text) = self.run(&format!("results merge {folder} --junit j.xml --page p.html"));
         let read = |name: &str| std::fs::read_to_string(self.0.path().join(name)).unwrap();
         assert!(read("p.html").contains("<h2>As text</h2>"));
+        roxmltree::Document::parse(&read("j.xml")).unwrap();
         (code, text, read("j.xml"))
     }
 }

@@ -303,15 +303,13 @@ fn heal(file: &mut File, path: &Path, notes: &mut dyn Write) -> io::Result<()> {
     writeln!(notes, "note: the last line of `{}` was cut off and is removed", path.display())
 }
 
-/// All lines of a folder. Those that cannot be read are noted: their runs are done again.
+/// All lines of a folder and the folders in it. Those that cannot be read are noted: their runs are
+/// done again.
 pub(crate) fn read(folder: &Path, notes: &mut dyn Write) -> Result<Vec<Line>, Ended> {
-    let entries =
-        std::fs::read_dir(folder).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
-    let entries = entries.map_err(|error| failed("read", folder, &error))?;
-    let paths = entries.iter().map(std::fs::DirEntry::path);
-    let mut paths: Vec<_> =
-        paths.filter(|path| path.extension() == Some("jsonl".as_ref())).collect();
-    paths.sort();
+    let mut paths = Vec::new();
+    let found = std::fs::read_dir(folder).and_then(|_| add_paths(folder, &mut paths));
+    found.map_err(|error| failed("read", folder, &error))?;
+    paths.retain(|path| path.extension() == Some("jsonl".as_ref()));
     let mut lines = Vec::new();
     for path in paths {
         let content = std::fs::read(&path).map_err(|error| failed("read", &path, &error))?;
@@ -352,8 +350,16 @@ pub(crate) fn build() -> Result<String, Ended> {
 
 /// The hash of a file, or of all files of a folder with their names.
 pub(crate) fn hash_of_files(path: &Path) -> io::Result<String> {
-    let mut hasher = Xxh3::new();
-    add_files(path, &mut hasher)?;
+    let (mut hasher, mut paths) = (Xxh3::new(), Vec::new());
+    add_paths(path, &mut paths)?;
+    let mut buffer = vec![0; 1 << 20];
+    for file in paths {
+        hasher.update(file.strip_prefix(path).unwrap_or(&file).as_os_str().as_encoded_bytes());
+        let mut file = File::open(file)?;
+        while let length @ 1.. = file.read(&mut buffer)? {
+            hasher.update(&buffer[..length]);
+        }
+    }
     Ok(format!("{:032x}", hasher.digest128()))
 }
 
@@ -361,24 +367,16 @@ pub(crate) fn hash_of_text(text: &str) -> String {
     format!("{:032x}", xxh3_128(text.as_bytes()))
 }
 
-fn add_files(path: &Path, hasher: &mut Xxh3) -> io::Result<()> {
-    if path.is_dir() {
-        let entries = std::fs::read_dir(path)?.collect::<Result<Vec<_>, _>>()?;
-        let mut paths: Vec<_> = entries.iter().map(std::fs::DirEntry::path).collect();
-        paths.sort();
-        for path in paths {
-            hasher.update(path.file_name().unwrap_or_default().as_encoded_bytes());
-            add_files(&path, hasher)?;
-        }
+/// Adds the file, or all files of the folder and the folders in it, in order.
+fn add_paths(path: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
+    if !path.is_dir() {
+        paths.push(path.into());
         return Ok(());
     }
-    let (mut file, mut buffer) = (File::open(path)?, vec![0; 1 << 20]);
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok(()),
-            length => hasher.update(&buffer[..length]),
-        }
-    }
+    let entries = std::fs::read_dir(path)?.collect::<Result<Vec<_>, _>>()?;
+    let mut entries: Vec<_> = entries.iter().map(std::fs::DirEntry::path).collect();
+    entries.sort();
+    entries.iter().try_for_each(|path| add_paths(path, paths))
 }
 
 #[cfg(test)]

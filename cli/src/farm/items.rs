@@ -1,19 +1,21 @@
 //! The items of a list, one after the other: those of this shard without a result.
 //!
-//! The program is started again for each item with the same arguments and the item's number, which
-//! it finds in the same list. In a process that does something else besides, the items are done in
-//! that process.
+//! The program is started again for each item, with the same arguments and the item: the files of a
+//! pattern may have changed meanwhile. In a process that does something else besides, the items are
+//! done in that process.
 
 use super::results::{Key, Plan, Record, Results, build};
 use crate::arguments::Farm;
 use crate::{Ended, FAILED, Invocation, UNUSABLE, unusable};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::ops::Range;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
 
 /// A job or recording with a seed, which is done on its own.
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Item {
     /// The job or recording, as the command line named it.
     pub(crate) name: String,
@@ -37,8 +39,8 @@ pub(crate) struct List<'l> {
 
 /// The item that a process was started for.
 #[derive(Serialize, Deserialize)]
-struct Chosen {
-    number: u64,
+struct Chosen<'c> {
+    item: Cow<'c, Item>,
     /// The key of its result, if that is kept.
     key: Option<Key>,
 }
@@ -91,8 +93,7 @@ impl Invocation<'_> {
         let (farm, count) = (list.farm, list.count());
         if let Some(chosen) = &farm.item {
             let chosen: Chosen = serde_json::from_str(chosen).map_err(unusable)?;
-            let item = list.item(chosen.number);
-            let code = one(self, &item);
+            let code = one(self, &chosen.item);
             if let Some((key, folder)) = chosen.key.zip(farm.results.as_deref()) {
                 let results = Results::to_add(folder, self.err)?;
                 self.keep(&results, key, &code)?;
@@ -124,7 +125,7 @@ impl Invocation<'_> {
                     there += 1;
                     failure.map_or(Ok(0), |failure| Err(Ended::Failed(failure)))
                 }
-                None if self.alone => self.start(number, key, &item, &results),
+                None if self.alone => self.start(&item, key, &results),
                 None => {
                     let code = one(self, &item);
                     key.map_or(Ok(()), |key| self.keep(&results, key, &code))?;
@@ -165,14 +166,9 @@ impl Invocation<'_> {
     }
 
     /// Starts a process for an item. It keeps the result itself unless it crashes.
-    fn start(
-        &mut self,
-        number: u64,
-        key: Option<Key>,
-        item: &Item,
-        results: &Results,
-    ) -> Result<u8, Ended> {
-        let chosen = serde_json::to_string(&Chosen { number, key: key.clone() });
+    fn start(&mut self, item: &Item, key: Option<Key>, results: &Results) -> Result<u8, Ended> {
+        let chosen = Chosen { item: Cow::Borrowed(item), key: key.clone() };
+        let chosen = serde_json::to_string(&chosen);
         let chosen = chosen.expect("texts and numbers can be written");
         let mut arguments: Vec<_> = std::env::args_os().skip(1).collect();
         // ROS arguments come last.

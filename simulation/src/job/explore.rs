@@ -190,6 +190,36 @@ impl<T> Job<'_, T> {
     ///
     /// The default order has no seed. If the job fails in it, no seed is run.
     ///
+    /// ```
+    /// # use proptest::prelude::*; // the methods of `rand`
+    /// # use ringspin_executor::{Error, ErrorKind};
+    /// # use ringspin_simulation::{Exploration, Job};
+    /// # use std::sync::Mutex;
+    /// # use std::time::Duration;
+    /// let job = Job::new(|graph| {
+    ///     let node = graph.create_node("node", ())?;
+    ///     let mut noise = node.create_random("noise")?;
+    ///     node.create_timer(Duration::from_secs(1), move |_, _| match noise.random_range(0..4) {
+    ///         0 => Err("too low"),
+    ///         _ => Ok(()),
+    ///     })?;
+    ///     Ok(())
+    /// });
+    /// let job = job.run_for(Duration::from_secs(1)).simulate(|simulation| simulation.seed = 2);
+    /// let (exploration, failed) = (Exploration::default(), Mutex::new(Vec::new()));
+    /// // This machine's half of the seeds.
+    /// job.explore_each(&exploration, (0..40).step_by(2), true, |seed, ran| {
+    ///     failed.lock().unwrap().extend(seed.filter(|_| ran.error.is_some()));
+    ///     Ok(())
+    /// })?;
+    /// let lowest = *failed.lock().unwrap().iter().min().expect("a quarter of them fails");
+    /// assert!(job.counterexample(&exploration, lowest)?.failure.contains("too low"));
+    /// # let passes = (0..40).step_by(2).find(|seed| !failed.lock().unwrap().contains(seed));
+    /// # let error = job.counterexample(&exploration, passes.unwrap()).unwrap_err();
+    /// # assert_eq!(error.kind(), ErrorKind::Diverged);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// The first error of `each`, after which no run starts.
     pub fn explore_each(

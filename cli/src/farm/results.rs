@@ -44,8 +44,6 @@ pub(crate) struct Key {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Seen {
     pub(crate) digest: String,
-    /// Whether it was in another order than by default.
-    pub(crate) deviating: bool,
     pub(crate) exit_code: Option<u8>,
     /// The number of callbacks, and those that were not called.
     pub(crate) callbacks: usize,
@@ -59,7 +57,6 @@ impl Seen {
         let uncalled = callbacks.clone().filter(|callback| callback.dispatched == 0);
         Self {
             digest: report.digest().to_string(),
-            deviating: report.deviations_count() > 0,
             exit_code: report.exit_code(),
             callbacks: callbacks.count(),
             uncalled: uncalled.map(|c| format!("{} `{}`", c.node, c.callback)).collect(),

@@ -192,10 +192,11 @@ pub mod message {
     };
 }
 
-/// The interface of a middleware that carries topics and services beyond the process.
+/// The interface of a middleware that carries topics and services beyond the process, and the
+/// domains in which executors of one process meet.
 pub mod middleware {
     pub use ringspin_executor::{
-        AnnouncedService, Middleware, MiddlewareService, RemoteClient, RemoteEvent,
+        AnnouncedService, Domain, Middleware, MiddlewareService, RemoteClient, RemoteEvent,
         RemoteEventKind, RemoteEvents, RemoteNode, RemoteNotifier, RemotePublisher,
         RemoteResponder, RemoteServer, RemoteStatus, RemoteSubscription, RosClock, Sent,
         ServiceTypes, TypeName,

@@ -59,6 +59,12 @@ mod threads {
     }
 }
 
+/// The number of a ROS domain: `chosen`, else that of `ROS_DOMAIN_ID`, else 0.
+pub fn domain_id(chosen: Option<usize>) -> usize {
+    let of_environment = || std::env::var("ROS_DOMAIN_ID").ok()?.parse().ok();
+    chosen.or_else(of_environment).unwrap_or(0)
+}
+
 /// Whether the program is a process of `ringspin run`.
 pub fn is_process() -> bool {
     threads::is_joined()

@@ -1,16 +1,15 @@
 //! The graph of an application, the ROS types of its topics and services, and its connection with
 //! ROS 2.
 
-use crate::lock;
 use crate::log::{self, Line};
+use crate::{environment, lock};
 use ringspin::arguments::{LogLevel, NodeArguments};
 use ringspin::graph::GraphInfo;
+use ringspin::middleware::Domain;
 use ringspin::{Arguments, Error, ErrorKind, Executor, Graph, Mode, Node, Result};
 use ringspin_messages::{CdrService, CdrType};
 use std::collections::{BTreeMap, HashMap};
-#[cfg(ros_is_sourced)]
-use std::sync::Arc;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// A graph in which all topics and services carry [`Carried`](crate::Carried), with the ROS type of
 /// each.
@@ -19,13 +18,22 @@ pub struct TypedGraph {
     pub graph: Graph,
     /// Whether the digests of messages are of use.
     pub is_deterministic: bool,
-    /// The ROS types by resolved name.
-    topics: Mutex<BTreeMap<String, &'static CdrType>>,
+    /// The ROS types by resolved name, in the domain of the graph if it has one.
+    topics: TopicTypes,
+    /// Where the topics of the process meet: live without ROS 2.
+    domain: Option<Domain>,
     services: Mutex<BTreeMap<String, &'static CdrService>>,
     /// The connection, if there is one.
     #[cfg(ros_is_sourced)]
     pub ros2: Option<ringspin_ros2::Ros2>,
 }
+
+type TopicTypes = Arc<Mutex<BTreeMap<String, &'static CdrType>>>;
+
+/// The domains of the process, by the number of the ROS domain and the world of threads. As over
+/// ROS 2, all executors with one number meet.
+static DOMAINS: Mutex<BTreeMap<(usize, Option<usize>), (Domain, TopicTypes)>> =
+    Mutex::new(BTreeMap::new());
 
 /// The type of a topic or service.
 #[derive(Clone, Copy, Debug)]
@@ -59,16 +67,28 @@ impl TypedGraph {
         let is_deterministic = matches!(used.mode, Mode::Deterministic(_));
         #[cfg(ros_is_sourced)]
         let ros2 = connection(&used)?;
+        #[cfg(ros_is_sourced)]
+        let is_alone = is_deterministic || ros2.is_some();
+        #[cfg(not(ros_is_sourced))]
+        let is_alone = is_deterministic;
         let executor = Executor::new(used.mode).with_arguments(used.arguments);
         #[cfg(ros_is_sourced)]
         let executor = match &ros2 {
             Some(ros2) => executor.with_middleware(Arc::new(ros2.clone()))?,
             None => executor,
         };
+        let (executor, domain, topics) = if is_alone {
+            (executor, None, TopicTypes::default())
+        } else {
+            let number = (environment::domain_id(used.domain_id), environment::world());
+            let (domain, topics) = lock(&DOMAINS).entry(number).or_default().clone();
+            (executor.in_domain(&domain)?, Some(domain), topics)
+        };
         let typed = Self {
             graph: executor.graph().clone(),
             is_deterministic,
-            topics: Mutex::default(),
+            topics,
+            domain,
             services: Mutex::default(),
             #[cfg(ros_is_sourced)]
             ros2,
@@ -166,7 +186,10 @@ impl TypedGraph {
     /// # Errors
     /// [`ErrorKind::TypeMismatch`] if its ends in this process have another one.
     pub fn set_type(&self, name: &str, ros_type: Type) -> Result<()> {
-        let is_used = || ros_type.is_used(&self.graph.info(), name);
+        let is_used = || match (&self.domain, ros_type) {
+            (Some(domain), Type::Topic(_)) => domain.has_topic(name),
+            _ => ros_type.is_used(&self.graph.info(), name),
+        };
         match ros_type {
             Type::Topic(table) => {
                 note(&mut lock(&self.topics), name, table, CdrType::name, is_used)?;

@@ -8,6 +8,7 @@ pub(crate) mod callback_deadline;
 pub(crate) mod causal_stamps;
 pub(crate) mod context;
 pub(crate) mod control;
+pub(crate) mod domain;
 pub(crate) mod input;
 pub(crate) mod liveliness;
 pub(crate) mod message;

@@ -5,6 +5,7 @@
 
 pub mod action;
 pub(crate) mod create_node;
+mod domain;
 pub(crate) mod endpoints;
 pub(crate) mod graph_arguments;
 pub(crate) mod guard_condition;

@@ -36,6 +36,7 @@ pub use delivery::context::Context;
 pub use delivery::control::{
     CallbackStatistics, Cause, Failure, FailurePolicy, Statistics, WorkerStatistics,
 };
+pub use delivery::domain::Domain;
 pub use delivery::input::{Delivery, ExternalInput, NamedInput};
 pub use delivery::message::Message;
 pub use delivery::remote::{

@@ -1,7 +1,7 @@
 //! Which middleware carries messages beyond the process, and how it is chosen from outside.
 
 use crate::executor::Executor;
-use ringspin_executor::{Error, ErrorKind, Middleware, Result};
+use ringspin_executor::{Domain, Error, ErrorKind, Middleware, Result};
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -104,6 +104,36 @@ impl Executor {
     /// Fails when there are nodes, or a middleware, already.
     pub fn with_middleware(self, middleware: Arc<dyn Middleware>) -> Result<Self> {
         self.graph().set_middleware(middleware)?;
+        Ok(self)
+    }
+
+    /// Connects the graph with those of the other executors of `domain` in this process.
+    ///
+    /// ```
+    /// use ringspin_executor::{Domain, QoS};
+    /// use ringspin_modes::Executor;
+    /// use std::thread;
+    ///
+    /// let domain = Domain::new();
+    /// let mut vision = Executor::single_core().in_domain(&domain)?;
+    /// let mut control = Executor::single_core().in_domain(&domain)?;
+    /// let images = vision.create_node("camera", ())?.create_publisher("images", QoS::default())?;
+    /// let driver = control.create_node("driver", ())?;
+    /// driver.create_subscription("images", QoS::default(), |_, image, cx| {
+    ///     assert_eq!(**image, 7);
+    ///     cx.stop();
+    /// })?;
+    /// (vision.freeze()?, control.freeze()?); // both deliver from here on
+    /// let control = thread::spawn(move || control.spin());
+    /// images.publish(7)?;
+    /// control.join().expect("no panic")?;
+    /// # Ok::<(), ringspin_executor::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Fails when there are nodes, a domain, or a middleware, already.
+    pub fn in_domain(self, domain: &Domain) -> Result<Self> {
+        self.graph().join(domain)?;
         Ok(self)
     }
 }

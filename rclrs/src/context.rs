@@ -3,13 +3,15 @@
 use crate::app::App;
 use crate::error::{RclReturnCode, RclrsError};
 use ringspin::Arguments;
+use ringspin_adapter::environment::domain_id;
 use ringspin_adapter::log;
 use std::sync::Arc;
 
 /// The arguments of an application, and a factory of its executors. Cheap to clone.
 ///
-/// Each [`Executor`](crate::Executor) has a separate graph: nodes of two executors of one process
-/// hear each other over ROS 2, and not without it.
+/// Each [`Executor`](crate::Executor) has a separate graph. Topics of two executors of one process
+/// meet over ROS 2, and without it in the live modes, if their contexts have the same
+/// [domain](Self::domain_id). Services and actions of two executors meet over ROS 2 only.
 #[derive(Clone, Debug)]
 pub struct Context {
     inner: Arc<Inner>,
@@ -75,8 +77,7 @@ impl Context {
 
     /// The domain: that of the options, else that of `ROS_DOMAIN_ID`, else 0.
     pub fn domain_id(&self) -> usize {
-        let of_environment = || std::env::var("ROS_DOMAIN_ID").ok()?.parse().ok();
-        self.inner.domain_id.or_else(of_environment).unwrap_or(0)
+        domain_id(self.inner.domain_id)
     }
 
     /// Whether the context can be used: always.

@@ -2,13 +2,14 @@
 
 mod common;
 
-use common::{LONG, node, spin_until};
+use common::{LONG, context, node, spin_until};
 use futures::channel::oneshot;
 use futures::executor::block_on;
 use rclrs::*;
 use ros_env::std_msgs::msg::{Int32, String as Text, rmw};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
+use std::thread;
 use std::time::Duration;
 
 type Seen = Arc<Mutex<Vec<String>>>;
@@ -379,6 +380,34 @@ fn promises_of_a_worker_end_with_the_executor() {
     }
     let late = node.commands().create_node("late").unwrap();
     assert!(block_on(late.notify_on_graph_change(|| true)).is_err());
+}
+
+/// Over ROS 2 they meet as well, once it has discovered them.
+#[cfg(not(ros_is_sourced))]
+#[test]
+fn executors_of_one_domain_meet() {
+    let (ours, others) = (context(), context());
+    let mut executor = ours.create_basic_executor();
+    let node = executor.create_node("listener").unwrap();
+    let (notes, done) = Notes::new(2);
+    let _heard = subscribe!(node.create_subscription, notes, "heard", |n: Int32| n.data);
+    let (talker, stranger) = (ours.create_basic_executor(), others.create_basic_executor());
+    let elsewhere = stranger.create_node("talker").unwrap();
+    elsewhere.create_publisher::<Int32>("numbers").unwrap().publish(Int32 { data: 3 }).unwrap();
+    let node = talker.create_node("talker").unwrap();
+    let error = node.create_publisher::<Text>("numbers").unwrap_err().to_string();
+    assert!(error.contains("std_msgs/msg/Int32"), "{error}");
+    let publisher = node.create_publisher::<Int32>("numbers").unwrap();
+    assert_eq!(publisher.get_subscription_count(), Ok(1));
+    executor.spin(SpinOptions::spin_once().timeout(Duration::ZERO));
+    let thread = thread::spawn(move || {
+        publisher.publish(Int32 { data: 1 }).unwrap();
+        publisher.publish(Int32 { data: 2 }).unwrap();
+        talker
+    });
+    spin_until(&mut executor, done);
+    assert_eq!(notes.sorted(), ["heard 1", "heard 2"]);
+    drop(thread.join().unwrap());
 }
 
 #[test]

@@ -8,6 +8,7 @@
 mod arrivals;
 mod publisher;
 mod publisher_policy;
+mod shared;
 mod simulated_link;
 mod slots;
 mod subscription_receiver;
@@ -17,6 +18,7 @@ pub(crate) use arrivals::{Arrivals, Awaited};
 pub use publisher::{BY_VALUE_MAX, Loan, LoanError, PublishError, Publisher, ReturnedMessage};
 pub use publisher_policy::MessageCheck;
 pub(crate) use publisher_policy::PublisherPolicy;
+pub(crate) use shared::SharedTopic;
 pub use simulated_link::Verdict;
 pub use slots::{HeldMessages, OutOfSlots};
 pub(crate) use subscription_receiver::{Remains, SubscriptionReceiver};
@@ -68,6 +70,8 @@ pub(crate) struct Topic<M> {
     /// The number of slots that its ends need.
     planned: Mutex<SlotDemand>,
     plan: OnceLock<SlotPlan>,
+    /// Present if the topic meets those of other graphs.
+    shared: Option<Arc<SharedTopic<M>>>,
 }
 
 struct Subscription<M> {
@@ -266,10 +270,11 @@ impl<M: Send + Sync + 'static> Topic<M> {
         digests: Arc<DigestCollector>,
         changed: ChangedTopics,
         domain: &Arc<Domain>,
+        shared: Option<Arc<SharedTopic<M>>>,
     ) -> Self {
         Self {
             name,
-            pool: Pool::new(),
+            pool: shared.as_ref().map_or_else(Pool::new, |shared| shared.pool.clone()),
             subscriptions: Mutex::new(Vec::new()),
             ports: Published::new(Ports::new(Vec::new(), Some(Refusal::NotFrozen)), domain),
             caches: Mutex::default(),
@@ -280,6 +285,7 @@ impl<M: Send + Sync + 'static> Topic<M> {
             sequences: Mutex::default(),
             planned: Mutex::default(),
             plan: OnceLock::new(),
+            shared,
         }
     }
 
@@ -395,6 +401,39 @@ impl<M: Send + Sync + 'static> Topic<M> {
         let times = port.subscription.times.clone().map(|times| (times, Stage::Published));
         port.aside = Aside { times, stamps, link, detached }.if_needed();
         port
+    }
+
+    /// Changes the ports of the graph's subscriptions, and whether the topic takes messages.
+    fn change_ports(
+        &self,
+        joining: &[Port<M>],
+        closed: Option<Refusal>,
+        change: impl FnOnce(&mut Vec<Port<M>>),
+    ) {
+        if let Some(shared) = &self.shared {
+            return shared.change(self, joining, closed, change);
+        }
+        let mut ports = self.ports.load().to_vec();
+        change(&mut ports);
+        self.publish_ports(ports, closed, joining);
+    }
+
+    /// Replaces the ports. The ones in `joining` get the messages that the topic's transient-local
+    /// publishers keep.
+    fn publish_ports(&self, ports: Vec<Port<M>>, closed: Option<Refusal>, joining: &[Port<M>]) {
+        let caches = match joining.is_empty() {
+            true => Vec::new(),
+            false => lock(&self.caches).clone(),
+        };
+        // No transient-local publisher publishes in between, so that none of its messages comes
+        // twice or not at all.
+        let caches: Vec<_> = caches.iter().map(|(_, cache)| cache.lock()).collect();
+        self.ports.replace(Ports::new(ports, closed));
+        let displaced: Vec<_> = caches.iter().flat_map(|cache| cache.replay(joining)).collect();
+        if !displaced.is_empty() {
+            // The messages are the user's, so not under a lock.
+            self.ports.domain().retire(move || log_drop("a message", try_drop_each(displaced)));
+        }
     }
 
     /// Whether the topic has a subscription; false until the graph is frozen.
@@ -523,37 +562,21 @@ impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
     fn connect(&self, connections: Connections<'_>) {
         let added = take(&mut *lock(&self.subscriptions)).into_iter();
         let added: Vec<_> = added.map(|s| self.port(s, connections)).collect();
-        let caches = lock(&self.caches).clone();
         let joining = added.iter().filter(|port| port.subscription.transient_local).cloned();
         let joining: Vec<_> = joining.collect();
-        let ports = self.ports.load();
-        if added.is_empty() && ports.closed.is_none() {
+        if added.is_empty() && self.ports.load().closed.is_none() {
             return;
         }
-        let mut ports = ports.to_vec();
-        ports.extend(added);
-        let ports = Ports::new(ports, None);
-        // No transient-local publisher publishes in between, so that none of its messages comes
-        // twice or not at all.
-        let caches = match joining.is_empty() {
-            true => Vec::new(),
-            false => caches.iter().map(|(_, cache)| cache.lock()).collect(),
-        };
-        self.ports.replace(ports);
-        let displaced: Vec<_> = caches.iter().flat_map(|cache| cache.replay(&joining)).collect();
-        if !displaced.is_empty() {
-            // The messages are the user's, so not under a lock.
-            self.ports.domain().retire(move || log_drop("a message", try_drop_each(displaced)));
-        }
+        self.change_ports(&joining, None, |ports| ports.extend(added));
     }
 
     fn disconnect(&self, callback: CallbackId) {
         lock(&self.subscriptions).retain(|subscription| subscription.callback != callback);
         lock(&self.planned).remove(callback);
-        let ports = self.ports.load();
-        let mut others = ports.to_vec();
-        others.retain(|port| port.subscription.callback != callback);
-        self.ports.replace(Ports::new(others, ports.closed));
+        let closed = self.ports.load().closed;
+        self.change_ports(&[], closed, |ports| {
+            ports.retain(|port| port.subscription.callback != callback);
+        });
     }
 
     fn is_intercepted(&self) -> bool {
@@ -585,6 +608,9 @@ impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
 
     fn close(&self) {
         // The ports stay: what still waits in their queues is dropped with the topic.
+        if let Some(shared) = &self.shared {
+            return shared.leave(self);
+        }
         let ports = self.ports.load();
         self.ports.replace(Ports::new(ports.to_vec(), Some(Refusal::Gone)));
     }

@@ -311,8 +311,19 @@ impl Graph {
             );
             return Err(Error::new(ErrorKind::InvalidState, text));
         }
+        if builder.joined().is_some() {
+            let text = format!(
+                "failed to connect the graph with {name}: it is in a domain, whose executors would \
+                 hear each other twice; choose one"
+            );
+            return Err(Error::new(ErrorKind::InvalidState, text));
+        }
         if middleware.receives() {
-            builder.set_live_only(middleware.name());
+            builder.set_live_only(format!(
+                "the middleware {} delivers messages in an order that cannot be repeated: run the \
+                 graph without it, feed it from a recording, or only publish there",
+                middleware.name()
+            ));
         }
         builder.feature::<Connection>().middleware = Some(middleware);
         Ok(())

@@ -30,11 +30,13 @@ use crate::base::escape::{log_drop, try_drop_each};
 use crate::base::event::{CallbackId, LoopId, SourceId};
 use crate::base::info::{CallbackInfo, GraphInfo, LoopInfo, ServiceInfo, TopicInfo};
 use crate::base::lock::lock;
+use crate::base::name;
 use crate::base::qos::QoS;
 use crate::base::table::Table;
 use crate::base::time::NodeClock;
 use crate::delivery::budget::{Budget, Budgets};
 use crate::delivery::control::{CallbackCounters, FailurePolicy, Failures};
+use crate::delivery::domain::Domain as GraphDomain;
 use crate::delivery::input::NamedInput;
 use crate::delivery::ready::Notifier;
 use crate::delivery::remote::Remote;
@@ -141,6 +143,8 @@ pub(crate) struct ServiceSpec {
 pub(crate) struct GraphBuilder {
     /// Of the values that are replaced while others read them.
     domain: Arc<Domain>,
+    /// The other graphs that its topics meet.
+    joined: Option<GraphDomain>,
     frozen: bool,
     /// The workers, from the freeze until the executor is dropped.
     running: Option<Running>,
@@ -190,8 +194,7 @@ pub(crate) struct GraphBuilder {
     /// The number of nodes so far: no index is used twice.
     node_indices: usize,
     at_node_end: Vec<fn(&mut Self, usize, &str)>,
-    /// The name of a middleware that delivers events of other processes: no run repeats their
-    /// times.
+    /// The reason why no run repeats the order of events, if there is one, and the way out.
     live_only: Option<String>,
     before_freeze: Vec<fn(&Self)>,
     features: BTreeMap<TypeId, Box<dyn Any + Send>>,
@@ -244,10 +247,24 @@ impl GraphBuilder {
         }
     }
 
-    /// Records that the graph cannot run in simulated time, because `middleware` delivers events of
-    /// other processes.
-    pub(crate) fn set_live_only(&mut self, middleware: &str) {
-        self.live_only = Some(middleware.into());
+    /// Records that the graph cannot run in simulated time, with the reason and the way out.
+    pub(crate) fn set_live_only(&mut self, reason: String) {
+        self.live_only = Some(reason);
+    }
+
+    /// The domain in which its topics meet those of other graphs.
+    pub(crate) fn joined(&self) -> Option<&GraphDomain> {
+        self.joined.as_ref()
+    }
+
+    pub(crate) fn join(&mut self, domain: &GraphDomain) {
+        domain.add(&self.domain);
+        self.joined = Some(domain.clone());
+        self.set_live_only(
+            "two executors of a domain have no common order that can be repeated: put their nodes \
+             into one executor, or run the program on simulated threads"
+                .to_owned(),
+        );
     }
 
     pub(crate) fn has_nodes(&self) -> bool {
@@ -313,7 +330,7 @@ impl GraphBuilder {
     /// A topic that only the ends know which are given it.
     pub(crate) fn private_topic<M: Send + Sync + 'static>(&self, name: &str) -> Arc<Topic<M>> {
         let (digests, changed) = (self.digests.clone(), self.changed_topics.clone());
-        Arc::new(Topic::new(name.into(), digests, changed, &self.domain))
+        Arc::new(Topic::new(name.into(), digests, changed, &self.domain, None))
     }
 
     /// Adds a queue that is no topic; its losses are reported under `name`. Returns its number
@@ -344,8 +361,9 @@ impl GraphBuilder {
     }
 
     pub(crate) fn next_source(&mut self) -> SourceId {
-        self.sources += 1;
-        SourceId(self.sources - 1)
+        let next = self.joined.as_ref().map_or(self.sources, GraphDomain::next_source);
+        self.sources = next + 1;
+        SourceId(next)
     }
 
     /// The number of changes so far of what [`info`](Self::info) describes.
@@ -508,12 +526,25 @@ impl GraphBuilder {
         name: &str,
         node: &str,
     ) -> Result<Arc<Topic<M>>> {
+        let joined = self.joined.as_ref().filter(|_| !name::is_internal(name));
+        let shared = match joined.filter(|_| !self.topics.contains_key(name)) {
+            None => None,
+            Some(domain) => Some(domain.topic::<M>(name, node).map_err(|other| {
+                let established = (&*other.established_by, other.message_type);
+                checks::type_mismatch(("topic", name), (node, type_name::<M>()), established)
+            })?),
+        };
         let Self { topics, digests, changed_topics, all_topics, left, version, domain, .. } =
             &mut *self;
         let builder = topics.entry(name.into()).or_insert_with(|| {
             *version += 1;
             let (digests, changed) = (digests.clone(), changed_topics.clone());
-            let topic = Arc::new(Topic::<M>::new(name.into(), digests, changed, domain));
+            let (shared, of_domain) = shared.unzip();
+            let topic = Topic::<M>::new(name.into(), digests, changed, domain, shared.clone());
+            let topic = Arc::new(topic);
+            if let Some(shared) = shared {
+                shared.join(&topic);
+            }
             changed_topics.add(topic.clone());
             let number = all_topics.add(name.into(), topic.clone());
             left.push(name.into()); // until it has an end
@@ -531,7 +562,7 @@ impl GraphBuilder {
                 typed: Box::new(topic.clone()),
                 erased: topic,
                 number,
-                endpoints: TopicEndpoints::new(domain),
+                endpoints: TopicEndpoints::new(domain, of_domain),
             }
         });
         if builder.type_id != TypeId::of::<M>() {

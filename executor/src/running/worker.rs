@@ -28,6 +28,7 @@ use crate::base::time::{Clock, SimClock, Time};
 use crate::delivery::callback_deadline::DeadlineWatch;
 use crate::delivery::context::Context;
 use crate::delivery::control::{CallbackCounters, Cause, Failure, Failures};
+use crate::delivery::domain::Domain as GraphDomain;
 use crate::delivery::ready::Notifier;
 use crate::delivery::topic::{AllTopics, AnyTopic};
 use crate::delivery::worker_timers::{ClockWatch, WorkerTimers};
@@ -63,14 +64,21 @@ pub(crate) struct WorkerShared {
 }
 
 /// The topics of a graph, which are closed when the last of its workers goes.
-pub(crate) struct OpenTopics(pub(crate) AllTopics, pub(crate) Arc<Domain>);
+pub(crate) struct OpenTopics {
+    pub(crate) topics: AllTopics,
+    pub(crate) domain: Arc<Domain>,
+    pub(crate) joined: Option<GraphDomain>,
+}
 
 impl Drop for OpenTopics {
     fn drop(&mut self) {
-        let _change = self.1.change();
-        let topics = self.0.get();
+        let _change = self.domain.change();
+        let topics = self.topics.get();
         topics.iter().for_each(|(_, topic)| topic.close());
         log_drop("a topic", try_drop_each(topics));
+        if let Some(joined) = &self.joined {
+            joined.collect();
+        }
     }
 }
 

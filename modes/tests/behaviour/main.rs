@@ -11,6 +11,7 @@ mod deadlines;
 mod delivery;
 mod destruction;
 mod detached_streams;
+mod domains;
 mod drops;
 mod endings;
 #[cfg(unix)]

@@ -306,7 +306,7 @@ impl<M: Send + Sync + 'static> Publisher<M> {
     /// # Errors
     /// The reason of the middleware, such as its shutdown.
     pub fn subscription_count(&self) -> crate::Result<usize> {
-        let inside = || lock(&self.topic.planned).subscriptions();
+        let inside = || self.topic.subscriptions();
         let Some(remote) = self.policy.as_ref().and_then(|policy| policy.remote()) else {
             return Ok(inside());
         };

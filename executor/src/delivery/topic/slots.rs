@@ -61,8 +61,9 @@ impl<M: Send + Sync + 'static> Topic<M> {
 
     pub(super) fn plan_slots(&self, connections: Connections<'_>) {
         let Connections { directory, sim_network, clock, .. } = connections;
+        let slots = self.of_all(|of| lock(&of.planned).slots()).into_iter();
+        self.pool.reserve(slots.fold(0, usize::saturating_add));
         let mut planned = lock(&self.planned);
-        self.pool.reserve(planned.slots());
         planned.start(clock, self.pool.capacity() + IN_FLIGHT_MAX);
         self.plan.get_or_init(|| {
             let (directory, sim_network) = (directory.clone(), sim_network.cloned());
@@ -76,6 +77,19 @@ impl<M: Send + Sync + 'static> Topic<M> {
         self.plan.get().is_some() && planned.held() >= planned.held_max()
     }
 
+    /// The number of subscriptions that the topic has, those of other graphs among them.
+    pub(super) fn subscriptions(&self) -> usize {
+        self.of_all(|of| lock(&of.planned).subscriptions()).into_iter().sum()
+    }
+
+    /// Looks at this topic, and at those of other graphs that share its pool.
+    fn of_all<R>(&self, look: impl Fn(&Self) -> R) -> Vec<R> {
+        match &self.shared {
+            None => vec![look(self)],
+            Some(shared) => shared.topics().iter().map(|of| look(of)).collect(),
+        }
+    }
+
     /// Makes the pool larger, if subscriptions do not hold more messages than they declared.
     ///
     /// # Errors
@@ -85,7 +99,9 @@ impl<M: Send + Sync + 'static> Topic<M> {
         let sim_network = self.plan.get().and_then(|plan| plan.sim_network.as_ref());
         let under_way = sim_network.map_or(0, |sim_network| sim_network.undelivered());
         let capacity = self.pool.capacity();
-        let (is_within, capacity_max) = lock(&self.planned).limits(under_way);
+        let limits = self.of_all(|of| lock(&of.planned).limits(under_way));
+        let is_within = limits.iter().all(|(is_within, _)| *is_within);
+        let capacity_max = limits.iter().fold(0usize, |sum, (_, max)| sum.saturating_add(*max));
         // Without the lock, so that no other thread waits for this one.
         if is_within && capacity < capacity_max {
             self.pool.reserve(capacity + 1);
@@ -93,7 +109,8 @@ impl<M: Send + Sync + 'static> Topic<M> {
                 return Ok(());
             }
         }
-        let held = lock(&self.planned).held_messages(self.plan.get());
+        let held = self.of_all(|of| lock(&of.planned).held_messages(of.plan.get()));
+        let held = held.into_iter().flatten().collect();
         Err(Box::new(OutOfSlots { topic: self.name.to_string(), slots: capacity, held }))
     }
 }

@@ -46,6 +46,7 @@ impl Both {
             Arc::default(),
             ChangedTopics::default(),
             &Arc::default(),
+            None,
         ));
         let (outside, remote_notifier) = (Outside::default(), RemoteNotifier::default());
         let subscription = Box::new(outside.clone());

@@ -91,10 +91,14 @@ impl Builder<'_> {
         let changed = self.commit();
         self.remove_unused();
         let trash = take(&mut self.trash);
+        let domain = self.joined().cloned();
         self.locked = None;
         changed.iter().for_each(|(link, _)| link.changes.wake());
         self.pace.changed.extend(changed);
         log_drop("a callback", try_drop_each(trash));
+        if let Some(domain) = domain {
+            domain.collect();
+        }
     }
 }
 

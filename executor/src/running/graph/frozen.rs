@@ -224,7 +224,11 @@ impl Graph {
             clock: clock.clone(),
             simulated,
             digests,
-            _open: Arc::new(OpenTopics(builder.all_topics.clone(), self.domain.clone())),
+            _open: Arc::new(OpenTopics {
+                topics: builder.all_topics.clone(),
+                domain: self.domain.clone(),
+                joined: builder.joined.clone(),
+            }),
         };
         let mut ready = Table::new();
         let mut workers = Vec::new();
@@ -386,13 +390,8 @@ fn demand(builder: &GraphBuilder, loops: &[LoopId]) -> (usize, usize) {
 
 fn check_time(builder: &GraphBuilder, plan: &Plan, time: &TimeSource) -> Result<()> {
     if time.sim_network().is_some() {
-        if let Some(middleware) = &builder.live_only {
-            let text = format!(
-                "the middleware {middleware} delivers messages in an order that cannot be \
-                 repeated: run the graph without it, feed it from a recording, or only publish \
-                 there"
-            );
-            return Err(Error::new(ErrorKind::Unsupported, text));
+        if let Some(reason) = &builder.live_only {
+            return Err(Error::new(ErrorKind::Unsupported, reason.clone()));
         }
         let sequential = plan.order == ReadyOrder::Fifo && plan.workers.len() == 1;
         let text = "simulated time needs a plan of one worker in the order of `ReadyOrder::Fifo`";

@@ -3,27 +3,43 @@
 
 use super::GraphBuilder;
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::lock::lock;
 use crate::base::qos::{Incompatibility, QoS};
+use crate::delivery::domain::{DomainEndpoints, Endpoints};
 use crate::delivery::liveliness::{LivelinessRegistry, PublisherLiveliness};
 use ringspin_ringbuf::reclaim::Domain;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// The QoS that nodes offer and request on a topic.
 pub(super) struct TopicEndpoints {
-    offered: Vec<(String, QoS)>,
-    requested: Vec<(String, QoS)>,
+    own: Arc<Mutex<Endpoints>>,
+    /// With those of other graphs, if the topic meets theirs.
+    of_domain: Option<Arc<DomainEndpoints>>,
     registry: Arc<LivelinessRegistry>,
 }
 
 impl TopicEndpoints {
     /// None yet.
-    pub(super) fn new(domain: &Arc<Domain>) -> Self {
+    pub(super) fn new(domain: &Arc<Domain>, of_domain: Option<Arc<DomainEndpoints>>) -> Self {
         let registry = Arc::new(LivelinessRegistry::new(domain));
-        Self { offered: Vec::new(), requested: Vec::new(), registry }
+        let own = Arc::<Mutex<Endpoints>>::default();
+        if let Some(of_domain) = &of_domain {
+            of_domain.add(&own);
+        }
+        Self { own, of_domain, registry }
     }
 
     pub(super) fn is_offered(&self) -> bool {
-        !self.offered.is_empty()
+        !lock(&self.own).offered.is_empty()
+    }
+
+    /// Calls `check` with the endpoints of each graph. Of two threads that add endpoints to two
+    /// graphs at once, each may miss the other: then incompatible ends are connected, too.
+    fn check(&self, check: impl Fn(&Endpoints) -> Result<()>) -> Result<()> {
+        match &self.of_domain {
+            None => check(&lock(&self.own)),
+            Some(of_domain) => of_domain.all().iter().try_for_each(|of| check(&lock(of))),
+        }
     }
 }
 
@@ -47,46 +63,50 @@ impl GraphBuilder {
     /// subscriptions.
     pub(crate) fn offer(&mut self, topic: &str, node: &str, qos: QoS) -> Result<()> {
         let endpoints = self.endpoints(topic);
-        for (subscription, requested) in &endpoints.requested {
-            check_pair(topic, (node, &qos), (subscription, requested))?;
-        }
-        push(&mut endpoints.offered, node, qos);
+        endpoints.check(|of| {
+            of.requested.iter().try_for_each(|(subscription, requested)| {
+                check_pair(topic, (node, &qos), (subscription, requested))
+            })
+        })?;
+        push(&mut lock(&endpoints.own).offered, node, qos);
         Ok(())
     }
 
     /// Checks that `node` may subscribe to `topic`, which exists. Linear in the number of its
     /// publishers.
     pub(crate) fn check_request(&mut self, topic: &str, node: &str, qos: QoS) -> Result<()> {
-        let offered = &self.endpoints(topic).offered;
-        offered.iter().try_for_each(|(publisher, offered)| {
-            check_pair(topic, (publisher, offered), (node, &qos))
+        self.endpoints(topic).check(|of| {
+            of.offered.iter().try_for_each(|(publisher, offered)| {
+                check_pair(topic, (publisher, offered), (node, &qos))
+            })
         })
     }
 
     /// Records that `node` subscribes to `topic`, after a [check](Self::check_request).
     pub(crate) fn request(&mut self, topic: &str, node: &str, qos: QoS) {
         let endpoints = self.endpoints(topic);
-        push(&mut endpoints.requested, node, qos);
+        push(&mut lock(&endpoints.own).requested, node, qos);
         endpoints.registry.subscribed();
     }
 
     /// A publisher of `node` on `topic` with this QoS ends; returns the topic's registry.
     pub(crate) fn leave(&mut self, topic: &str, node: &str, qos: QoS) -> Arc<LivelinessRegistry> {
         let endpoints = self.endpoints(topic);
-        remove(&mut endpoints.offered, node, qos);
+        remove(&mut lock(&endpoints.own).offered, node, qos);
         endpoints.registry.clone()
     }
 
     /// A subscription of `node` to `topic` with this QoS ends.
     pub(crate) fn withdraw(&mut self, topic: &str, node: &str, qos: QoS) {
         let endpoints = self.endpoints(topic);
-        remove(&mut endpoints.requested, node, qos);
+        remove(&mut lock(&endpoints.own).requested, node, qos);
         endpoints.registry.unsubscribed();
     }
 
     /// The nodes that publish on `topic` and the QoS that they offer, in order of creation.
     pub(crate) fn offered_qos(&self, topic: &str) -> Vec<(String, QoS)> {
-        self.topics.get(topic).map(|topic| topic.endpoints.offered.clone()).unwrap_or_default()
+        let topic = self.topics.get(topic);
+        topic.map(|topic| lock(&topic.endpoints.own).offered.clone()).unwrap_or_default()
     }
 
     /// The liveliness of the publishers of `topic`, which exists.

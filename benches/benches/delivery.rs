@@ -14,6 +14,7 @@
 //! * `cross-core`: the players are pinned to two cores. `spin` busy-waits; `park` puts ringspin's
 //!   worker to sleep at once, so that each hop wakes a sleeping thread; `default` spins for 10
 //!   microseconds first, and `block` is the channel's own `recv`, which also spins briefly.
+//!   `ringspin executors` are two executors in a domain, with one node each.
 //!   `cache line` is one atomic word without a message, `bare futex` two threads that park in
 //!   turns.
 //!
@@ -32,7 +33,7 @@ use criterion::{BenchmarkGroup, BenchmarkId, Criterion};
 use ringspin_benches::peers::{self, Wait, crossbeam_pair, std_pair};
 use ringspin_benches::relay::{Batch, Relay};
 use ringspin_benches::{Token, on_core};
-use ringspin_executor::WaitStrategy;
+use ringspin_executor::{Domain, WaitStrategy};
 use ringspin_modes::{Executor, Mapping, allowed_cores};
 use std::time::Duration;
 
@@ -79,6 +80,15 @@ fn cross_core<const WORDS: usize>(criterion: &mut Criterion, cores: [usize; 2], 
         let mut relay = Relay::<WORDS>::new(executor, 2).expect("a valid graph");
         cell(group, name, size, |hops| relay.time(hops));
     }
+    let domain = Domain::new();
+    let alone = |core| {
+        let executor = Executor::multi_core(Mapping::new().default_core(core));
+        executor.with_wait_strategy(WaitStrategy::Spin).in_domain(&domain).expect("an empty graph")
+    };
+    let relay = Relay::<WORDS>::between(alone(cores[0]), alone(cores[1]));
+    let mut relay = relay.expect("two valid graphs");
+    cell(group, "ringspin executors spin", size, |hops| relay.time(hops));
+    drop(relay);
     for (suffix, wait) in [("spin", Wait::Spin), ("block", Wait::Block)] {
         cell(group, &format!("std mpsc {suffix}"), size, |hops| {
             peers::ping_pong(std_pair::<Token<WORDS>>(wait), cores, hops)

@@ -1,10 +1,11 @@
 //! The game between nodes: each subscribes to one topic and publishes on the next.
 
 use crate::{Stopwatch, Token, per_hops};
-use ringspin_executor::{Message, Monitor, Node, Publisher, QoS};
+use ringspin_executor::{Message, Monitor, Node, Publisher, QoS, StopHandle};
 use ringspin_modes::{Executor, Simulation};
 use std::error::Error;
 use std::sync::mpsc;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// A ring of nodes `/node_0`, `/node_1`, ... that pass a token; `/node_0` counts the laps.
@@ -13,6 +14,29 @@ pub struct Relay<const WORDS: usize> {
     nodes: u64,
     start: Publisher<Token<WORDS>>,
     finished: mpsc::Receiver<Duration>,
+    /// Of a relay between two executors.
+    _second: Option<Beside>,
+}
+
+/// An executor that spins on a thread until this is dropped.
+struct Beside {
+    stop: StopHandle,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Beside {
+    fn spin(mut executor: Executor) -> Self {
+        let stop = executor.stop_handle();
+        let spin = move || executor.spin().expect("no callback fails");
+        Self { stop, thread: Some(thread::spawn(spin)) }
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        self.stop.stop();
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
 }
 
 impl<const WORDS: usize> Relay<WORDS> {
@@ -34,6 +58,36 @@ impl<const WORDS: usize> Relay<WORDS> {
         depth: usize,
     ) -> Result<Self, Box<dyn Error>> {
         let qos = QoS::keep_last(depth);
+        let (start, finished) = Self::first_node(&executor, nodes, qos)?;
+        for n in 1..nodes {
+            let node = executor.create_node(&format!("node_{n}"), ())?;
+            forward::<WORDS>(&node, &topic(n), &topic((n + 1) % nodes), qos)?;
+        }
+        executor.freeze()?;
+        Ok(Self { executor, nodes: nodes as u64, start, finished, _second: None })
+    }
+
+    /// A relay between two executors of one domain, which have empty graphs. The second one, with
+    /// `/node_1`, spins on a thread until the relay is dropped.
+    ///
+    /// # Errors
+    /// The same as [`new`](Self::new).
+    pub fn between(mut first: Executor, mut second: Executor) -> Result<Self, Box<dyn Error>> {
+        let qos = QoS::keep_last(1);
+        let (start, finished) = Self::first_node(&first, 2, qos)?;
+        forward::<WORDS>(&second.create_node("node_1", ())?, &topic(1), &topic(0), qos)?;
+        first.freeze()?;
+        second.freeze()?;
+        let _second = Some(Beside::spin(second));
+        Ok(Self { executor: first, nodes: 2, start, finished, _second })
+    }
+
+    /// Creates `/node_0`; returns the publisher that starts a game, and the source of its time.
+    fn first_node(
+        executor: &Executor,
+        nodes: usize,
+        qos: QoS,
+    ) -> Result<(Publisher<Token<WORDS>>, mpsc::Receiver<Duration>), Box<dyn Error>> {
         let (report, finished) = mpsc::channel();
         let first = executor.create_node("node_0", Stopwatch::default())?;
         let start = first.create_publisher(&topic(0), qos)?;
@@ -50,12 +104,7 @@ impl<const WORDS: usize> Relay<WORDS> {
                 Ok(())
             }
         })?;
-        for n in 1..nodes {
-            let node = executor.create_node(&format!("node_{n}"), ())?;
-            forward::<WORDS>(&node, &topic(n), &topic((n + 1) % nodes), qos)?;
-        }
-        executor.freeze()?;
-        Ok(Self { executor, nodes: nodes as u64, start, finished })
+        Ok((start, finished))
     }
 
     /// The monitor of the relay's graph.

@@ -40,7 +40,9 @@ impl<M: Send + Sync + 'static> SharedTopic<M> {
     /// Adds a topic that was created with this.
     pub(crate) fn join(&self, topic: &Arc<Topic<M>>) {
         let member = Member { topic: Arc::downgrade(topic), ports: Vec::new() };
-        lock(&self.members).push(member);
+        let mut members = lock(&self.members);
+        members.retain(|of| of.topic.strong_count() > 0); // executors that never started
+        members.push(member);
     }
 
     /// The topics of all graphs. To be dropped without a lock.

@@ -32,8 +32,9 @@ type TopicTypes = Arc<Mutex<BTreeMap<String, &'static CdrType>>>;
 
 /// The domains of the process, by the number of the ROS domain and the world of threads. As over
 /// ROS 2, all executors with one number meet.
-static DOMAINS: Mutex<BTreeMap<(usize, Option<usize>), (Domain, TopicTypes)>> =
-    Mutex::new(BTreeMap::new());
+static DOMAINS: Mutex<BTreeMap<DomainKey, (Domain, TopicTypes)>> = Mutex::new(BTreeMap::new());
+
+type DomainKey = (usize, Option<usize>);
 
 /// The type of a topic or service.
 #[derive(Clone, Copy, Debug)]

@@ -393,13 +393,14 @@ fn executors_of_one_domain_meet() {
     let _heard = subscribe!(node.create_subscription, notes, "heard", |n: Int32| n.data);
     let (talker, stranger) = (ours.create_basic_executor(), others.create_basic_executor());
     let elsewhere = stranger.create_node("talker").unwrap();
-    elsewhere.create_publisher::<Int32>("numbers").unwrap().publish(Int32 { data: 3 }).unwrap();
     let node = talker.create_node("talker").unwrap();
     let error = node.create_publisher::<Text>("numbers").unwrap_err().to_string();
     assert!(error.contains("std_msgs/msg/Int32"), "{error}");
     let publisher = node.create_publisher::<Int32>("numbers").unwrap();
     assert_eq!(publisher.get_subscription_count(), Ok(1));
     executor.spin(SpinOptions::spin_once().timeout(Duration::ZERO));
+    let unheard = elsewhere.create_publisher::<Int32>("numbers").unwrap();
+    unheard.publish(Int32 { data: 3 }).unwrap();
     let thread = thread::spawn(move || {
         publisher.publish(Int32 { data: 1 }).unwrap();
         publisher.publish(Int32 { data: 2 }).unwrap();

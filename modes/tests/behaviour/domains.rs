@@ -1,7 +1,9 @@
 //! Executors of one process whose topics meet in a domain.
 
 use crate::{Log, entries, log, spawn_beside};
-use ringspin_executor::{Domain, ErrorKind, Message, PublishError, Publisher, QoS, WaitStrategy};
+use ringspin_executor::{
+    Context, Domain, ErrorKind, Message, PublishError, Publisher, QoS, WaitStrategy,
+};
 use ringspin_modes::{Executor, Mode};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
@@ -38,7 +40,7 @@ fn publisher(executor: &Executor, node: &str, topic: &str, qos: QoS) -> Publishe
 fn listening(executor: &Executor, topic: &str, qos: QoS) -> Log<u64> {
     let heard = log();
     let node = executor.create_node("listener", heard.clone()).unwrap();
-    let hear = |heard: &mut Log<u64>, n: &Message<u64>, cx: &mut ringspin_executor::Context<'_>| {
+    let hear = |heard: &mut Log<u64>, n: &Message<u64>, cx: &mut Context<'_>| {
         heard.lock().unwrap().push(**n);
         if **n == END {
             cx.stop();
@@ -125,7 +127,7 @@ fn executor_comes_and_goes_while_another_one_publishes() {
         let mut guest = Executor::new(mode).in_domain(&domain).unwrap();
         let heard = listening(&guest, "numbers", qos);
         let node = guest.create_node("watch", heard.clone()).unwrap();
-        let stop_later = |heard: &mut Log<u64>, cx: &mut ringspin_executor::Context<'_>| {
+        let stop_later = |heard: &mut Log<u64>, cx: &mut Context<'_>| {
             if heard.lock().unwrap().len() > 500 {
                 cx.stop();
             }
@@ -169,6 +171,22 @@ fn publisher_of_a_dropped_executor_leaves_the_others_alone() {
 }
 
 #[test]
+fn subscription_of_a_dropped_executor_refuses_no_message() {
+    let domain = Domain::new();
+    let (mut stays, mut gone) = (in_domain(&domain), in_domain(&domain));
+    let out = publisher(&stays, "stays", "numbers", QoS::keep_all(1));
+    let _heard = listening(&gone, "numbers", QoS::keep_all(1));
+    stays.freeze().unwrap();
+    gone.freeze().unwrap();
+    out.publish(1).unwrap();
+    assert!(matches!(out.publish(2), Err(PublishError::Full(_))), "it does not spin");
+    assert_eq!(out.subscription_count().unwrap(), 1);
+    drop(gone);
+    (2..5).for_each(|n| out.publish(n).unwrap());
+    assert_eq!(out.subscription_count().unwrap(), 0);
+}
+
+#[test]
 fn messages_are_shared_and_outlive_their_executor() {
     let domain = Domain::new();
     let (mut first, mut second) = (in_domain(&domain), in_domain(&domain));
@@ -193,21 +211,32 @@ fn messages_are_shared_and_outlive_their_executor() {
 }
 
 #[test]
-fn queue_of_another_executor_has_its_slots() {
-    const DEPTH: u64 = 5_000;
+fn messages_that_are_held_here_and_queued_there_have_slots() {
+    const DEPTH: u64 = 30_000;
     let domain = Domain::new();
     let (mut first, mut second) = (in_domain(&domain), in_domain(&domain));
-    let out = publisher(&first, "first", "numbers", QoS::default());
-    first.freeze().unwrap();
+    let node = first.create_node("first", Vec::new()).unwrap();
+    let out = node.create_publisher::<u64>("numbers", QoS::default()).unwrap();
+    let hold = |held: &mut Vec<Message<u64>>, n: &Message<u64>, _: &mut Context<'_>| {
+        if **n <= DEPTH {
+            held.push(n.clone());
+        }
+    };
+    node.create_subscription("numbers", QoS::keep_last(1).held(DEPTH as usize), hold).unwrap();
     let heard = second.create_node("second", ()).unwrap();
     let heard = heard.create_collector::<u64>("numbers", QoS::keep_last(DEPTH as usize)).unwrap();
+    first.freeze().unwrap();
     second.freeze().unwrap();
-    (1..=DEPTH).for_each(|n| out.publish(n).unwrap());
+    for n in 1..=DEPTH {
+        out.publish(n).unwrap();
+        first.spin_some().unwrap();
+    }
+    (DEPTH + 1..=2 * DEPTH).for_each(|n| out.publish(n).unwrap());
     let mut spins = 0..1_000;
     while heard.len() < DEPTH as usize && spins.next().is_some() {
         second.spin_for(Duration::from_millis(5)).unwrap();
     }
-    assert_eq!(heard.values(), (1..=DEPTH).collect::<Vec<_>>());
+    assert_eq!(heard.values(), (DEPTH + 1..=2 * DEPTH).collect::<Vec<_>>());
 }
 
 #[test]
@@ -300,7 +329,7 @@ fn changes_of_another_executor_leave_no_garbage() {
         let mut second = in_domain(&domain);
         let node = second.create_node("second", ()).unwrap();
         second.freeze().unwrap();
-        let heard = |_: &mut (), _: &Message<u64>, _: &mut ringspin_executor::Context<'_>| ();
+        let heard = |_: &mut (), _: &Message<u64>, _: &mut Context<'_>| ();
         let late = node.create_subscription("numbers", QoS::default(), heard).unwrap();
         assert_eq!(first.graph().domain().garbage(), 0);
         late.destroy();

@@ -110,7 +110,7 @@ impl Executor {
     /// Connects the graph with those of the other executors of `domain` in this process.
     ///
     /// ```
-    /// use ringspin_executor::{Domain, QoS};
+    /// use ringspin_executor::{Domain, Message, QoS};
     /// use ringspin_modes::Executor;
     /// use std::thread;
     ///
@@ -119,13 +119,13 @@ impl Executor {
     /// let mut control = Executor::single_core().in_domain(&domain)?;
     /// let images = vision.create_node("camera", ())?.create_publisher("images", QoS::default())?;
     /// let driver = control.create_node("driver", ())?;
-    /// driver.create_subscription("images", QoS::default(), |_, image, cx| {
+    /// driver.create_subscription("images", QoS::default(), |_, image: &Message<u64>, cx| {
     ///     assert_eq!(**image, 7);
     ///     cx.stop();
     /// })?;
     /// (vision.freeze()?, control.freeze()?); // both deliver from here on
     /// let control = thread::spawn(move || control.spin());
-    /// images.publish(7)?;
+    /// images.publish(7u64)?;
     /// control.join().expect("no panic")?;
     /// # Ok::<(), ringspin_executor::Error>(())
     /// ```

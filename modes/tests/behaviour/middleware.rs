@@ -10,7 +10,7 @@ mod warnings;
 use crate::{Log, entries, log, on_one_core, spawn_beside};
 use fake_middleware::{FakeMiddleware, Fault, Private, SOURCE_TIMESTAMP, Stamp, WAYS, Way};
 use ringspin_executor::{
-    CallbackStatistics, Context, Error, ExactTime, FailurePolicy, Input, Message, Monitor,
+    CallbackStatistics, Context, Domain, Error, ExactTime, FailurePolicy, Input, Message, Monitor,
     PublishError, QoS, RemoteNode, RemoteNotifier, RemotePublisher, RemoteSubscription, Transition,
     TypeName, WaitStrategy,
 };
@@ -135,6 +135,17 @@ fn spin_on(executor: &mut Executor, fake: &FakeMiddleware) {
             _ => quiet = 0,
         }
     }
+}
+
+#[test]
+fn graph_has_a_domain_or_a_middleware() {
+    let (domain, fake) = (Domain::new(), || Arc::new(FakeMiddleware::new(WAYS[0])));
+    let executor = Executor::single_core().in_domain(&domain).unwrap();
+    let error = executor.graph().set_middleware(fake()).unwrap_err().to_string();
+    assert!(error.contains("it is in a domain"), "{error}");
+    let executor = Executor::single_core().with_middleware(fake()).unwrap();
+    let error = executor.graph().join(&domain).unwrap_err().to_string();
+    assert!(error.contains("hear each other already; choose one"), "{error}");
 }
 
 #[test]

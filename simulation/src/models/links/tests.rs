@@ -73,7 +73,7 @@ fn outcomes_of(rule: LinkRule, period: Duration, count: u64) -> Vec<DeliveryOutc
 
 fn arrivals(outcomes: &[DeliveryOutcome]) -> Vec<u64> {
     let times = outcomes.iter().flat_map(|outcome| match *outcome {
-        DeliveryOutcome::Lost => vec![],
+        DeliveryOutcome::Lost | DeliveryOutcome::Held => vec![],
         DeliveryOutcome::Once(time) => vec![time],
         DeliveryOutcome::Twice(first, second) => vec![first, second],
     });

@@ -69,9 +69,9 @@ impl TypedGraph {
         #[cfg(ros_is_sourced)]
         let ros2 = connection(&used)?;
         #[cfg(ros_is_sourced)]
-        let is_alone = is_deterministic || ros2.is_some();
+        let is_alone = !is_live(&used.mode) || ros2.is_some();
         #[cfg(not(ros_is_sourced))]
-        let is_alone = is_deterministic;
+        let is_alone = !is_live(&used.mode);
         let executor = Executor::new(used.mode).with_arguments(used.arguments);
         #[cfg(ros_is_sourced)]
         let executor = match &ros2 {
@@ -238,13 +238,17 @@ impl Type {
     }
 }
 
+fn is_live(mode: &Mode) -> bool {
+    matches!(mode, Mode::SingleCore | Mode::MultiCore(_))
+}
+
 /// The connection that the environment asks for.
 #[cfg(ros_is_sourced)]
 fn connection(used: &Use) -> Result<Option<ringspin_ros2::Ros2>> {
     use ringspin_ros2::{Ros2, Traffic, Types};
     let wanted = std::env::var("RINGSPIN_MIDDLEWARE").unwrap_or_default();
     let traffic = match &*wanted {
-        _ if matches!(used.mode, Mode::Deterministic(_)) => return Ok(None),
+        _ if !is_live(&used.mode) => return Ok(None),
         "none" => return Ok(None),
         "" | "ros2" => Traffic::Direct,
         "ros2-loopback" => Traffic::Loopback,

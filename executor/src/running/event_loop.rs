@@ -11,7 +11,7 @@ use crate::base::digest::DigestCollector;
 pub(crate) use crate::base::escape::BoxError;
 use crate::base::escape::{catch_panic, log_drop};
 use crate::base::event::{EventId, EventOrigin, SourceId};
-use crate::base::time::Time;
+use crate::base::time::{SimClock, Time};
 use crate::delivery::context::Context;
 use crate::delivery::message::Message;
 use crate::delivery::timer::Timer;
@@ -173,7 +173,9 @@ impl Context<'_> {
     #[inline]
     fn begin_from(&mut self, event: EventId, origin: impl FnOnce() -> EventOrigin) {
         self.dispatch.event = event;
-        let now = self.recorder.is_some().then(|| self.now());
+        // Of the event, not a reading of the callback.
+        let now = || self.simulated.map_or_else(|| self.clock.completion(), SimClock::instant);
+        let now = self.recorder.is_some().then(now);
         if let (Some(recorder), Some(now)) = (&mut self.recorder, now) {
             self.dispatch.time = now;
             // It is not the callback's failure.

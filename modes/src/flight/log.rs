@@ -194,6 +194,8 @@ struct Log {
     lost: Arc<Counter>,
     shared: Arc<Shared>,
     pushed: usize,
+    /// The writer is woken when these bits of the number of pushed entries are zero.
+    wake_mask: usize,
     clock: Arc<RosClock>,
 }
 
@@ -205,8 +207,8 @@ impl Log {
         }
         match self.ring.push(entry) {
             Ok(()) => {
-                self.pushed += 1;
-                if self.pushed.is_multiple_of(self.ring.capacity() / 4) {
+                self.pushed = self.pushed.wrapping_add(1);
+                if self.pushed & self.wake_mask == 0 {
                     self.wake();
                 }
             }
@@ -311,7 +313,7 @@ impl FlightRecorder {
             let ((ring, consumer), lost) = (ring(entries), Arc::<Counter>::default());
             rings.push((consumer, lost.clone()));
             let (shared, clock) = (shared.clone(), clock.clone());
-            Log { ring, lost, shared, pushed: 0, clock }
+            Log { ring, lost, shared, pushed: 0, wake_mask: entries / 4 - 1, clock }
         };
         let logs: Vec<Log> = (0..workers).map(|_| log()).collect();
         let spins = log();

@@ -200,6 +200,11 @@ impl FlightBuilder {
         if let Some((order, _)) = gap {
             steps.retain(|step| step.order < order);
         }
+        // Observations of calls that had not returned are not known, so the first of these is last.
+        let is_open = |step: &&RecordedEvent| step.is_called && step.shown.is_none();
+        if let Some(open) = steps.iter().filter(is_open).map(|step| step.order).min() {
+            steps.retain(|step| step.order < open || step.order == open && is_open(&step));
+        }
         // Stable: entries of one log keep their order.
         steps.sort_by_key(|step| (step.order, step.is_spin_end));
         let messages = steps.iter().filter(|of| matches!(of.origin, EventOrigin::Message { .. }));

@@ -7,6 +7,8 @@
 //!   period of a millisecond. This is the cost of looking for due timers after each event.
 //! * `among idle`: the same between ten nodes, in a graph with additional idle nodes. Shows that an
 //!   event does not scan the graph.
+//! * `flight record`: the same between ten nodes, while the run is recorded by a writer that drops
+//!   the entries. A file takes 80 bytes for such an event.
 //! * `statistics`: the cost of the counters per event, and of a snapshot of a thousand callbacks.
 //!   Counters are always on.
 //! * `deterministic`: every simulated microsecond, a timer sends a message down a chain of nodes;
@@ -22,6 +24,7 @@ use criterion::{BenchmarkId, Criterion, Throughput};
 use ringspin_benches::on_core;
 use ringspin_benches::relay::{Chain, Relay};
 use ringspin_executor::{Message, QoS};
+use ringspin_modes::flight::{FlightTape, FlightWriter};
 use ringspin_modes::{Executor, allowed_cores};
 use ringspin_ringbuf::Counter;
 use std::hint::black_box;
@@ -78,6 +81,32 @@ fn among_idle(criterion: &mut Criterion, core: usize) {
     }
 }
 
+/// Drops all entries.
+struct Drain;
+
+impl FlightWriter for Drain {
+    fn write(self: Box<Self>, mut tape: FlightTape) -> ringspin_executor::Result<()> {
+        while tape.next_round(Duration::from_millis(250)).is_some() {}
+        Ok(())
+    }
+}
+
+fn recorded(criterion: &mut Criterion, core: usize) {
+    let mut group = criterion.benchmark_group("flight record");
+    group.throughput(Throughput::Elements(1));
+    for is_recorded in [false, true] {
+        let mut executor = Executor::single_core();
+        if is_recorded {
+            executor.record_flight(Drain);
+        }
+        let mut relay = Relay::<1>::new(executor, 10).expect("a valid graph");
+        let name = if is_recorded { "recorded" } else { "not recorded" };
+        group.bench_function(BenchmarkId::new("event", name), |bencher| {
+            bencher.iter_custom(|events| on_core(core, || relay.time(events)));
+        });
+    }
+}
+
 fn statistics(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("statistics");
     let counter = black_box(Counter::default());
@@ -112,6 +141,7 @@ fn main() {
     statistics(&mut criterion);
     with_a_timer(&mut criterion, core);
     among_idle(&mut criterion, core);
+    recorded(&mut criterion, core);
     single_core(&mut criterion, core);
     deterministic(&mut criterion, core);
     criterion.final_summary();

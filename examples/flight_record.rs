@@ -1,10 +1,10 @@
 //! A bug that shows on several cores only now and then: record the run, and replay it.
 //!
 //! ```text
-//! export RINGSPIN_RECORD=/tmp/run.mcap
+//! export RINGSPIN_RECORD=target/run.mcap
 //! RINGSPIN_MODE=multi cargo run --features flight --example flight_record
 //! unset RINGSPIN_RECORD
-//! RINGSPIN_REPLAY=/tmp/run.mcap cargo run --features flight --example flight_record
+//! RINGSPIN_REPLAY=target/run.mcap cargo run --features flight --example flight_record
 //! ```
 //!
 //! A camera and a lidar measure every 2 ms, and a fusion joins each scan with the newest frame. It

@@ -328,8 +328,8 @@ mod files {
         let bytes = std::fs::read(&path).unwrap();
         let all = FlightRecord::load(&path).unwrap().calls();
         let mut calls = Vec::new();
-        for part in 0..40 {
-            std::fs::write(&cut, &bytes[..bytes.len() * part / 40]).unwrap();
+        for part in 0..16 {
+            std::fs::write(&cut, &bytes[..bytes.len() * part / 16]).unwrap();
             match FlightRecord::load(&cut) {
                 Ok(record) => {
                     calls.push(record.calls());

@@ -228,7 +228,7 @@ impl Executor {
         let follower = Follower::new(&self.chains, info)?;
         plan.stamps = follower.as_ref().map(|follower| follower.stamps().clone());
         let clock = self.live_clock()?;
-        let writer = self.flight_writer.take();
+        let writer = self.flight_writer.take().inspect(|_| self.warn_of_gaps());
         plan.digests_by_worker = writer.is_some();
         let time: Arc<dyn Clock> = match &writer {
             Some(_) => Arc::new(RecordedClock(clock.clone())),
@@ -261,6 +261,17 @@ impl Executor {
             (cores, _) => Box::new(LiveScheduler::new(workers, cores, clock, self.turn)),
         };
         Ok(Running { monitor, scheduler, follower, flight })
+    }
+
+    /// Warns of inputs that a flight record does not have.
+    fn warn_of_gaps(&self) {
+        if let Some(middleware) = self.graph.middleware().filter(|of| of.receives()) {
+            let middleware = middleware.name();
+            tracing::warn!(
+                "the flight record has no messages and requests from {middleware}: a replay ends \
+                 at the first one"
+            );
+        }
     }
 
     fn start_replay(&mut self, record: &Arc<FlightRecord>, info: &GraphInfo) -> Result<Running> {

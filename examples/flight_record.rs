@@ -14,15 +14,17 @@
 //! callbacks.
 
 use ringspin::prelude::*;
-use std::time::{Duration, Instant};
+use std::hint::black_box;
+use std::time::Duration;
 
 const PAIRS: u64 = 500;
 const PERIOD: Duration = Duration::from_millis(2);
 
 /// The work of a sensor's driver.
-fn compute(duration: Duration) {
-    let begin = Instant::now();
-    while begin.elapsed() < duration {}
+fn compute(steps: u32) {
+    for step in 0..steps {
+        black_box(step);
+    }
 }
 
 #[derive(Default)]
@@ -34,11 +36,11 @@ struct Fusion {
 
 fn main() -> ringspin::Result<()> {
     let mut executor = Executor::from_env()?;
-    for (name, topic, microseconds) in [("camera", "frame", 20), ("lidar", "scan", 100)] {
+    for (name, topic, steps) in [("camera", "frame", 1_000), ("lidar", "scan", 5_000)] {
         let node = executor.create_node(name, ())?;
         let out = node.create_publisher::<Time>(topic, QoS::default())?;
         node.create_timer(PERIOD, move |_, cx| {
-            compute(Duration::from_micros(microseconds));
+            compute(steps);
             out.publish(cx.scheduled_time().unwrap_or_default())
         })?;
     }

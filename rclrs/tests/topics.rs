@@ -2,14 +2,13 @@
 
 mod common;
 
-use common::{LONG, context, node, spin_until};
+use common::{LONG, node, spin_until};
 use futures::channel::oneshot;
 use futures::executor::block_on;
 use rclrs::*;
 use ros_env::std_msgs::msg::{Int32, String as Text, rmw};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
-use std::thread;
 use std::time::Duration;
 
 type Seen = Arc<Mutex<Vec<String>>>;
@@ -386,7 +385,7 @@ fn promises_of_a_worker_end_with_the_executor() {
 #[cfg(not(ros_is_sourced))]
 #[test]
 fn executors_of_one_domain_meet() {
-    let (ours, others) = (context(), context());
+    let (ours, others) = (common::context(), common::context());
     let mut executor = ours.create_basic_executor();
     let node = executor.create_node("listener").unwrap();
     let (notes, done) = Notes::new(2);
@@ -401,7 +400,7 @@ fn executors_of_one_domain_meet() {
     executor.spin(SpinOptions::spin_once().timeout(Duration::ZERO));
     let unheard = elsewhere.create_publisher::<Int32>("numbers").unwrap();
     unheard.publish(Int32 { data: 3 }).unwrap();
-    let thread = thread::spawn(move || {
+    let thread = std::thread::spawn(move || {
         publisher.publish(Int32 { data: 1 }).unwrap();
         publisher.publish(Int32 { data: 2 }).unwrap();
         talker

@@ -5,6 +5,7 @@
 //! before still runs. So the lines of each event are noted once, as bare addresses, and fetched
 //! all at once, an event ahead. An outdated address costs an unneeded line, and nothing else.
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::mem::size_of_val;
 use core::ptr;
@@ -22,6 +23,13 @@ impl CacheLines {
     /// Adds the lines on which `value` lies, but not those that it points to.
     pub fn add<T: ?Sized>(&mut self, value: &T) {
         self.add_front(value, size_of_val(value));
+    }
+
+    /// Adds the lines of a shared value, and the line of its counts, which lie before it.
+    pub fn add_shared<T>(&mut self, value: &Arc<T>) {
+        self.add(&**value);
+        let counts = align_of::<T>().max(2 * size_of::<usize>());
+        self.0.push((Arc::as_ptr(value).addr() - counts) >> LINE_BITS);
     }
 
     /// Adds the lines of the first `bytes` of `value`.

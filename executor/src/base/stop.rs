@@ -217,9 +217,14 @@ impl WorkerThread {
         self.reading.pass()
     }
 
-    /// The thread runs another worker from here on.
+    /// The thread runs another worker of its graph from here on.
+    #[inline]
     pub(crate) fn switch_to(&mut self, running: &Running) {
-        CURRENT.set(Some(running.clone()));
+        CURRENT.with_borrow_mut(|current| match current {
+            // A graph has one directory, whose count all threads would write.
+            Some(current) => current.counters.clone_from(&running.counters),
+            None => *current = Some(running.clone()),
+        });
     }
 
     /// Calls `rest`, in which the thread runs no event.

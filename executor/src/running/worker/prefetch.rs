@@ -47,7 +47,7 @@ impl Worker {
             return lines;
         }
         lines.add(self);
-        lines.add(&*self.counters);
+        lines.add_shared(&self.counters);
         self.inbox.add_to(&mut lines);
         self.picker.add_to(&mut lines);
         (0..self.routes.len()).for_each(|token| self.add_to(token as u32, &mut lines));

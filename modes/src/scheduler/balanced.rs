@@ -13,13 +13,13 @@
 //! | a timer is due | the first one, or the home while the first is in a long callback |
 //!
 //! Before a thread runs a strand with long callbacks, or while several strands wait that would take
-//! as long together, it hands strands to threads that are idle: those with the longest way before
-//! their messages first, because they decide when all is done. A thread that goes idle takes
-//! strands that wait for a long callback, with an event or a timer that is due. So a graph of short
-//! callbacks stays on one core, without a wake-up of another one, and in a graph of long ones all
-//! cores work. The length of callbacks is that of the longest of the last ones; a strand without a
-//! measurement counts as long. One that becomes long is a surprise: an idle thread keeps a
-//! [watch] while others work, and helps then, too.
+//! [longer](SHARED_FROM) together, it hands strands to threads that are idle: those with the
+//! longest way before their messages first, because they decide when all is done. A thread that
+//! goes idle takes strands that wait for a long callback, with an event or a timer that is due. So
+//! a graph of short callbacks stays on one core, without a wake-up of another one, and in a graph
+//! of long ones all cores work. The length of callbacks is that of the longest of the last ones; a
+//! strand without a measurement counts as long. One that becomes long is a surprise: an idle thread
+//! keeps a [watch] while others work, and helps then, too.
 //!
 //! A strand of loops that a mapping names has one thread, and is never handed to another. A thread
 //! with a real-time priority runs only such strands, because it would not let others go first.
@@ -47,9 +47,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use watch::{WATCH, Watch};
 
-/// A callback is long from here on: about twice the time in which a parked thread wakes and runs a
-/// strand that was handed to it.
-const LONG: Duration = Duration::from_micros(100);
+/// A callback is long from here on: about three times the time in which a parked thread wakes and
+/// runs a strand that was handed to it.
+const LONG: Duration = Duration::from_micros(150);
+
+/// Short callbacks that wait together are shared if they take so many times [`LONG`]: the thread
+/// that runs them has them in its caches.
+const SHARED_FROM: u64 = 3;
 
 /// In the place of a deadline that has passed: the strand is marked for a thread.
 const DUE: Time = Time::ZERO;
@@ -361,7 +365,9 @@ impl<'a> Runner<'a> {
         if is_long {
             self.hints.is_busy.announce();
             self.hand_on(index, known);
-        } else if self.hints.set.marked() > 2 && self.waiting() >= self.long {
+        } else if self.hints.set.marked() > 2
+            && self.waiting() >= self.long.saturating_mul(SHARED_FROM)
+        {
             self.hand_on(index, known);
         }
         let Some((_, worker)) = &mut self.held else { return false };

@@ -106,6 +106,10 @@ struct RunArguments {
     /// --verbose prints it.
     #[arg(long, value_name = "FILE")]
     mapping: Option<PathBuf>,
+    /// Run only the nodes that --mapping assigns to this core. The others run in other processes,
+    /// also on another machine, that --middleware connects.
+    #[arg(long, value_name = "ID", requires = "mapping")]
+    only_core: Option<usize>,
     /// Write the figures as JSON; with `-` to stdout, replacing the summary.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -286,7 +290,14 @@ impl RunArguments {
         let simulated = matches!(self.mode, Mode::Deterministic(_));
         let refused = [
             (
-                self.mapping.is_some() && matches!(self.mode, Mode::SingleCore),
+                self.only_core.is_some() && (simulated || self.middleware == Middleware::None),
+                "--only-core runs a part of the system, which the other parts have to reach: add \
+                 `--middleware ros2` or `--middleware hybrid`, in a live mode",
+            ),
+            (
+                self.mapping.is_some()
+                    && self.only_core.is_none()
+                    && matches!(self.mode, Mode::SingleCore),
                 "--mapping assigns nodes to cores, and `--mode single` has only one core: choose \
                  `--mode multi` or `--mode deterministic`, or leave --mapping out",
             ),
@@ -370,6 +381,10 @@ mod tests {
         let error = check("reference-system run --mapping m.toml").unwrap_err();
         assert!(error.contains("--mode multi"), "{error}");
         assert!(check("reference-system run --mode deterministic --mapping m.toml").is_ok());
+        let part = "reference-system run --mapping m.toml --only-core 1";
+        assert!(check(&format!("{part} --middleware ros2")).is_ok());
+        let error = check(part).unwrap_err();
+        assert!(error.contains("--middleware ros2"), "{error}");
         let error = check("reference-system run --mode multi --trace t.jsonl").unwrap_err();
         assert!(error.contains("--mode deterministic"), "{error}");
     }

@@ -32,6 +32,9 @@ pub struct RunOptions {
     pub mode: Mode,
     /// The work of the callbacks.
     pub work: Work,
+    /// The nodes that are built; the others run in processes that the middleware connects. `None`
+    /// is all of them.
+    pub nodes: Option<Vec<&'static str>>,
     /// The duration, in the executor's time.
     pub duration: Duration,
     /// The path of the messages.
@@ -53,6 +56,7 @@ impl RunOptions {
         Self {
             mode,
             work,
+            nodes: None,
             duration,
             middleware: Middleware::None,
             trace: None,
@@ -121,7 +125,8 @@ pub fn run(options: &RunOptions, collector: &Arc<Collector>) -> Result<RunReport
     if options.stop_on_ctrl_c {
         executor.stop_on_ctrl_c()?;
     }
-    system::build(executor.graph(), &options.work, collector)?;
+    let here = |name: &str| options.nodes.as_ref().is_none_or(|nodes| nodes.contains(&name));
+    system::build_part(executor.graph(), &options.work, collector, here)?;
     executor.freeze()?;
     let node_start = executor.now();
     let turn = measure_turn(&mut executor, |executor| match &mut online {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use reference_system::crunch::{calibrate_within, estimate_ns};
+use reference_system::description::AUTOWARE;
 use reference_system::kpi::Collector;
 use reference_system::run::{
     RunOptions, RunReport, mode_name, run as run_system, total_utilization,
@@ -14,6 +15,7 @@ use reference_system::system::Work;
 use reference_system::table::{self, Beside};
 use ringspin_bench::System;
 use ringspin_bench::results::{Cell, Results, Turn};
+use ringspin_modes::mapping::LoopName;
 use ringspin_modes::{Cores, Mapping, Mode, Simulation, allowed_cores};
 use ringspin_simulation::job_file::JobFile;
 
@@ -26,10 +28,13 @@ const FLOOR_BUDGET: Duration = Duration::from_millis(60);
 
 pub(super) fn run(arguments: RunArguments, verbose: bool, quiet: bool) -> Result<()> {
     let json = arguments.json.as_deref().map(|path| Output::create(path, true)).transpose()?;
+    let nodes = arguments.only_core.map(|core| nodes_of(core, &arguments)).transpose()?;
     let mode = match Mode::replay_from_env()?.unwrap_or_else(|| arguments.mode.clone()) {
-        Mode::MultiCore(None) => Mode::MultiCore(arguments.mapping.map(Mapping::load).transpose()?),
+        Mode::MultiCore(None) if nodes.is_none() => {
+            Mode::MultiCore(arguments.mapping.map(Mapping::load).transpose()?)
+        }
         Mode::Deterministic(_) => Mode::Deterministic(Box::new(simulation(&arguments)?)),
-        mode @ (Mode::SingleCore | Mode::MultiCore(Some(_)) | Mode::Replay(_)) => mode,
+        mode @ (Mode::SingleCore | Mode::MultiCore(_) | Mode::Replay(_)) => mode,
     };
     let n = arguments.n;
     let (crunch, sleep_max) = (!arguments.no_work, arguments.sleep_max);
@@ -39,6 +44,7 @@ pub(super) fn run(arguments: RunArguments, verbose: bool, quiet: bool) -> Result
     let options = RunOptions {
         mode,
         work,
+        nodes,
         duration: arguments.duration,
         middleware: arguments.middleware,
         trace: arguments.trace,
@@ -55,6 +61,25 @@ pub(super) fn run(arguments: RunArguments, verbose: bool, quiet: bool) -> Result
         output::print(&summary(&report, crunch_ns, verbose))?;
     }
     Ok(())
+}
+
+/// The nodes that the mapping assigns to `core`, each with all of its callback groups.
+fn nodes_of(core: usize, arguments: &RunArguments) -> Result<Vec<&'static str>> {
+    let Some(path) = &arguments.mapping else { return Ok(Vec::new()) };
+    let mapping = Mapping::load(path)?;
+    let names: Vec<_> = AUTOWARE.iter().map(|node| format!("/{}", node.name)).collect();
+    let loops: Vec<_> = names.iter().map(|node| LoopName { node, group: "" }).collect();
+    let ids = mapping.cores.iter().map(|entry| entry.id).chain(mapping.default_core);
+    let plans = mapping.resolve(&loops, &ids.collect::<Vec<_>>())?;
+    let plans = plans.iter().filter(|plan| plan.core == core);
+    let nodes: Vec<_> =
+        plans.flat_map(|plan| &plan.loops).map(|index| AUTOWARE[*index].name).collect();
+    ensure!(
+        !nodes.is_empty(),
+        "--only-core {core}: {} assigns no node to this core",
+        path.display()
+    );
+    Ok(nodes)
 }
 
 /// The simulation of a deterministic run.

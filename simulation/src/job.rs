@@ -7,6 +7,7 @@
 //! dispatches and the running callback from another thread. A run that reused a graph would begin
 //! with the states of the run before, and would not be the same in another process.
 
+mod assertions;
 mod cause;
 #[cfg(feature = "json")]
 mod certificate;
@@ -30,6 +31,7 @@ pub use session::{Session, Step};
 pub use verify::{Difference, Divergence, describe};
 pub use watchdog::WatchdogTimeout;
 
+use assertions::{Assertion, Watch};
 use ending::Ending;
 use ringspin_executor::{
     Arguments, BoxError, Error, ErrorKind, FailurePolicy, Graph, Result, Time,
@@ -90,6 +92,7 @@ pub struct Job<'a, T = ()> {
     over: Option<Over<'a, T>>,
     ending: Option<Ending>,
     checks: Vec<Check<'a, T>>,
+    assertions: Vec<Assertion<'a, T>>,
     breaker: Option<Create<'a>>,
     watchdog: Option<Watchdog<'a>>,
     chains: Vec<Chain>,
@@ -178,6 +181,7 @@ impl<'a, T> Job<'a, T> {
             over: None,
             ending: None,
             checks: Vec::new(),
+            assertions: Vec::new(),
             breaker: None,
             watchdog: None,
             chains: Vec::new(),
@@ -429,9 +433,19 @@ impl<'a, T> Job<'a, T> {
             let watchdog = self.watchdog.as_ref();
             let watchdog = watchdog.map(|watchdog| watchdog.watch(scope, dispatches, stop));
             let over = self.over.as_ref();
-            let ran =
-                session.run_until_true(|handles, now| over.is_some_and(|over| over(handles, now)));
-            ran.and(watchdog.and_then(WatchdogThread::end).map_or(Ok(()), Err))
+            let mut assertions = Watch::new(&self.assertions);
+            let mut is_over = false;
+            let ran = session.run_until_true(|handles, now| {
+                is_over = assertions.fails_at(handles, now)
+                    || over.is_some_and(|over| over(handles, now));
+                is_over
+            });
+            let has_end = self.run_for.is_some() || self.simulation.end.is_some();
+            let by_itself = !has_end && !is_over && !session.is_ended();
+            let ran = ran.map_err(BoxError::from);
+            let ran = ran.and_then(|()| Ok(assertions.end(session.now(), by_itself)?));
+            let watched = watchdog.and_then(WatchdogThread::end);
+            ran.and(watched.map_or(Ok(()), |error| Err(error.into())))
         })?;
         for check in &self.checks {
             session.check(check)?;

@@ -138,6 +138,12 @@ impl<T> Session<T> {
         panicked.map_or(Ok(()), Err)
     }
 
+    /// Whether messages or a node have ended the run.
+    pub(super) fn is_ended(&self) -> bool {
+        let stopped = self.executor.stop_handle().is_stopped();
+        stopped || self.ended.as_ref().is_some_and(Ended::is_over)
+    }
+
     /// Drops all parts of the run, each on its own; returns the drops that panicked.
     pub(super) fn end(mut self) -> Option<BoxError> {
         let time = Some(self.now());

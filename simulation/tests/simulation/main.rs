@@ -1,5 +1,6 @@
 //! The deterministic mode as a simulator: ties, delays, durations, inputs, and what finds bugs.
 
+mod assertions;
 mod chains;
 mod composition;
 mod conservation;

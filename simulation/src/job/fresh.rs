@@ -11,7 +11,9 @@ use super::{Ran, outcome};
 use ringspin_executor::{
     CallbackId, Dispatch, Error, ErrorKind, EventId, LoopId, Result, SourceId, Time,
 };
+use ringspin_modes::allowed_cores;
 use ringspin_modes::deterministic::{Record, Trace};
+use ringspin_modes::thread::pin;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -21,6 +23,7 @@ use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::LazyLock;
 
 /// The file for the reply of a fresh process.
 const REPLY_VARIABLE: &str = "RINGSPIN_VERIFY_REPLY";
@@ -92,15 +95,22 @@ impl FreshProcess {
             Some(program) => program.clone(),
             None => std::env::current_exe().map_err(io)?,
         };
-        let mut command = Command::new(&program);
+        let mut command = on_another_host(&program, run);
         command.args(&self.arguments).stdin(Stdio::null());
         command.env(REPLY_VARIABLE, &file).env(CALL_VARIABLE, &call.0);
         vary_environment(&mut command, run, &folder.0);
-        let output = command.output().map_err(|error| {
-            failed(format!("failed to start `{}`: {error}; check the program", program.display()))
-        })?;
+        let not_started = |reason: &str| {
+            let program = program.display();
+            failed(format!("failed to start `{program}`: {reason}; check the program"))
+        };
+        let output = output_on_some_cores(command, run);
+        let output = output.map_err(|error| not_started(&error.to_string()))?;
         match Reply::read(&file) {
             Ok(reply) => Ok(reply),
+            // Of the shell between, if it cannot start the program.
+            Err(_) if matches!(output.status.code(), Some(126 | 127)) => {
+                Err(not_started(String::from_utf8_lossy(&output.stderr).trim_end()))
+            }
             Err(error) => Err(failed(no_reply(&program, &output, call, &error))),
         }
     }
@@ -131,6 +141,45 @@ impl Drop for ReplyFolder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
+}
+
+/// Runs `command` on one core every second time: a process inherits the cores of the thread that
+/// starts it.
+fn output_on_some_cores(mut command: Command, run: usize) -> io::Result<Output> {
+    let started = move || {
+        if run % 2 == 1
+            && let Some(core) = allowed_cores().first()
+        {
+            pin(*core);
+        }
+        command.output()
+    };
+    let output = std::thread::Builder::new().spawn(started)?.join();
+    output.unwrap_or_else(|_| Err(io::Error::other("the thread that starts it panicked")))
+}
+
+/// How `unshare` of util-linux gives a process namespaces where it may name the host and move the
+/// clocks. Not every kernel and container permits that.
+const NAMESPACES: [&str; 6] =
+    ["--map-current-user", "--keep-caps", "--uts", "--time", "--fork", "--kill-child"];
+
+/// The start of `program`, with another host name and uptime where that is possible.
+fn on_another_host(program: &Path, run: usize) -> Command {
+    static IS_POSSIBLE: LazyLock<bool> = LazyLock::new(|| {
+        let tried = host("true".as_ref(), 1).stdin(Stdio::null()).output();
+        tried.is_ok_and(|tried| tried.status.success())
+    });
+    if *IS_POSSIBLE { host(program, run) } else { Command::new(program) }
+}
+
+/// The start of `program` on host number `run`, which was started some days ago.
+fn host(program: &Path, run: usize) -> Command {
+    let seconds = (run % 1000 * 86_400).to_string();
+    let mut command = Command::new("unshare");
+    command.args(NAMESPACES).args(["--monotonic", &seconds, "--boottime", &seconds]);
+    command.args(["sh", "-c", "hostname \"$0\" && exec \"$@\""]);
+    command.arg(format!("host-{run}")).arg(program);
+    command
 }
 
 /// Gives a process another environment: its size moves the stack.

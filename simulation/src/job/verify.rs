@@ -120,7 +120,8 @@ impl<T> Job<'_, T> {
 
     /// Compares at least three runs like [`verify`](Self::verify). The first two are in this
     /// process, which finds state that one run leaves to the next; all others are in fresh
-    /// processes, each with another environment (locale, time zone, temporary folder, size).
+    /// processes, each with another environment (locale, time zone, temporary folder, size) and,
+    /// where namespaces are permitted, host name and uptime; every second one on one core.
     ///
     /// A fresh process is this program, started again with the arguments of `process`. It has to
     /// come to this call again, on a thread that makes the same calls before it; there, it runs the

@@ -84,6 +84,45 @@ fn the_process_id_is_found() {
 }
 
 #[test]
+fn the_number_of_processors_is_found() {
+    fn processors() -> u64 {
+        std::thread::available_parallelism().unwrap().get() as u64
+    }
+    // The fresh process comes here as well, on one core.
+    if processors() > 1 || std::env::var_os("RINGSPIN_VERIFY_CALL").is_some() {
+        is_found_in_fresh_processes_only(processors);
+    }
+}
+
+/// Whether this process may make namespaces, by the program that makes them.
+fn may_unshare() -> bool {
+    let tried = std::process::Command::new("unshare")
+        .args(["--map-current-user", "--keep-caps", "--uts", "--time", "--fork", "hostname", "a"])
+        .status();
+    tried.is_ok_and(|status| status.success())
+}
+
+#[test]
+fn the_host_name_is_found() {
+    if may_unshare() {
+        is_found_in_fresh_processes_only(|| {
+            let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+            name.bytes().fold(0, |hash, byte| hash * 31 + u64::from(byte))
+        });
+    }
+}
+
+#[test]
+fn the_uptime_is_found() {
+    if may_unshare() {
+        is_found_in_fresh_processes_only(|| {
+            let uptime = std::fs::read_to_string("/proc/uptime").unwrap();
+            uptime.split('.').next().unwrap().parse::<u64>().unwrap() / 86_400
+        });
+    }
+}
+
+#[test]
 fn the_locale_is_found() {
     is_found_in_fresh_processes_only(|| std::env::var("LC_ALL").unwrap_or_default().len() as u64);
 }

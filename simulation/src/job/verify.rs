@@ -109,13 +109,14 @@ impl<T> Job<'_, T> {
     ///
     /// # Errors
     /// An error with a [`Divergence`] as its [cause](Error::cause): the first dispatch that
-    /// differs, and the events that led there. An error without one if a run fails.
+    /// differs, and the events that led there. An error without one if a run fails, or another
+    /// thread has caused [events](Report::foreign).
     pub fn verify(&self, runs: usize) -> Result<Report> {
         let first = self.run_first()?;
         for run in 2..=runs.max(2) {
             self.compare_here(run, &first)?;
         }
-        Ok(first.report)
+        first.without_threads()
     }
 
     /// Compares at least three runs like [`verify`](Self::verify). The first two are in this
@@ -137,8 +138,8 @@ impl<T> Job<'_, T> {
     ///
     /// # Errors
     /// An error with a [`Divergence`] as its [cause](Error::cause): the first dispatch that
-    /// differs. An error without one if a run fails, or a process does not start or does not reach
-    /// this call.
+    /// differs. An error without one if a run fails, another thread has caused
+    /// [events](Report::foreign), or a process does not start or does not reach this call.
     #[track_caller]
     pub fn verify_in_processes(&self, runs: usize, process: &FreshProcess) -> Result<Report> {
         let call = Call::next(std::panic::Location::caller());
@@ -160,7 +161,7 @@ impl<T> Job<'_, T> {
             let told = self.tell_of_run();
             told.map_err(|panic| failed(run, panic.into()))?;
         }
-        Ok(first.report)
+        first.without_threads()
     }
 
     fn run_first(&self) -> Result<First> {
@@ -191,6 +192,24 @@ struct First {
 }
 
 impl First {
+    /// The report, unless other threads had a part in the run: their events have the same places
+    /// in other runs only by chance.
+    fn without_threads(self) -> Result<Report> {
+        let caused: Vec<_> =
+            self.report.foreign().iter().map(|(of, n)| format!("{n} {of}")).collect();
+        if caused.is_empty() {
+            return Ok(self.report);
+        }
+        let text = format!(
+            "the runs were the same, but another thread of the program caused {}: only chance, or a \
+             callback that waits for the thread, gives these events their place; use a task or a \
+             timer of a node, or link `ringspin-simulated-threads`, which puts threads in one \
+             order",
+            caused.join(", ")
+        );
+        Err(Error::new(ErrorKind::Diverged, text))
+    }
+
     fn compare(&self, run: usize, summary: &Summary, trace: &Trace) -> Result<()> {
         let dispatches = compare(&self.trace, trace, self.report.graph());
         let difference = match self.compare_changes(summary, trace) {

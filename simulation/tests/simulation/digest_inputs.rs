@@ -122,6 +122,21 @@ fn on_a_thread(act: impl FnOnce() + Send) {
     std::thread::scope(|scope| drop(scope.spawn(act)));
 }
 
+#[test]
+fn runs_with_events_of_other_threads_are_not_verified() {
+    let job = Job::new(|graph| {
+        let node = graph.create_node("a", ())?;
+        let out = node.create_publisher::<u32>("t", QoS::default())?;
+        node.create_subscription("t", QoS::default(), |_, _: &Message<u32>, _| {})?;
+        node.create_one_shot_timer(MS, move |_, _| on_a_thread(|| out.publish(1).unwrap()))?;
+        Ok(())
+    });
+    let job = job.run_for(5 * MS);
+    let error = job.verify(2).unwrap_err().to_string();
+    assert!(error.contains("another thread of the program caused 1 "), "{error}");
+    assert!(error.contains("/a `subscription /t`"), "{error}");
+}
+
 /// The events of other threads in a run of this graph.
 fn foreign(
     links: &str,

@@ -201,9 +201,9 @@ impl First {
             return Ok(self.report);
         }
         let text = format!(
-            "the runs were the same, but another thread of the program caused {}: only chance, or a \
-             callback that waits for the thread, gives these events their place; use a task or a \
-             timer of a node, or link `ringspin-simulated-threads`, which puts threads in one \
+            "the runs were the same, but another thread of the program caused {}: only chance, or \
+             a callback that waits for the thread, gives these events their place; use a task or \
+             a timer of a node, or link `ringspin-simulated-threads`, which puts threads in one \
              order",
             caused.join(", ")
         );

@@ -16,6 +16,7 @@ mod inputs;
 mod known_answer;
 mod limits;
 mod panics;
+mod planted;
 mod preemption;
 mod sessions;
 mod shrinking;

@@ -502,9 +502,10 @@ pub(super) struct Explore {
     /// differ.
     #[arg(long)]
     pub(super) keep_seed: bool,
-    /// How orders are chosen: `shuffle`; `pct:DEPTH`, which is better at bugs that need DEPTH
-    /// events in a certain order; or `default`, to explore only random numbers.
-    #[arg(long, default_value = "shuffle", value_parser = order)]
+    /// How orders are chosen: `mixed`, turns of several strategies; `shuffle`; `pct:DEPTH`, for
+    /// bugs that need DEPTH events in a certain order; or `default`, to explore random numbers
+    /// only.
+    #[arg(long, default_value = "mixed", value_parser = order)]
     pub(super) order: Order,
     /// Each message arrives up to this much later; by default as the job file's jitter says.
     #[arg(long, value_parser = parse_duration)]
@@ -537,10 +538,13 @@ fn seeds(text: &str) -> Result<Range<u64>, String> {
 fn order(text: &str) -> Result<Order, String> {
     let depth = |text: &str| text.parse().ok().filter(|depth| *depth > 0);
     match text.split_once(':') {
+        None if text == "mixed" => Some(Order::Mixed),
         None if text == "shuffle" => Some(Order::Shuffle),
         None if text == "default" => Some(Order::Default),
         Some(("pct", text)) => depth(text).map(|depth| Order::Pct { depth }),
         _ => None,
     }
-    .ok_or_else(|| "write `shuffle`, `default`, or `pct:3` for bugs of three events".into())
+    .ok_or_else(|| {
+        "write `mixed`, `shuffle`, `default`, or `pct:3` for bugs of three events".into()
+    })
 }

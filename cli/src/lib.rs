@@ -14,7 +14,7 @@
 //! ```text
 //! program run JOB [--seed N] [--schedule S] [--certificate FILE] [--trace FILE]
 //! program verify JOB [--runs N] [--against FILE]
-//! program explore JOB [--seeds 0..1000] [--keep-seed] [--order shuffle|pct:3|default]
+//! program explore JOB [--seeds 0..1000] [--keep-seed] [--order mixed|shuffle|pct:3|default]
 //!                     [--jitter 1ms] [--threads N]
 //! program check JOB
 //! program nodes

@@ -333,7 +333,7 @@ fn explore_reports_a_builder_that_panics_in_a_later_run() {
 
 #[test]
 fn explore_that_finds_nothing_says_how_much_it_saw() {
-    for order in ["shuffle", "pct:2", "shuffle --jitter 1ms"] {
+    for order in ["mixed", "shuffle", "pct:2", "shuffle --jitter 1ms"] {
         let line = format!("explore $job.toml --seeds 10..30 --order {order}");
         let (code, out, err) = Folder::new(RACE).run(&Program::new(race()), &line);
         assert_eq!((code, &*err), (0, ""));
@@ -400,7 +400,7 @@ fn explore_finds_losses_on_virtual_cores_and_prints_the_command_that_repeats_the
         [[execution]]\nnode = \"/judge\"\nduration = \"10 ms\"\n";
     let lossy = Program::new(lossy);
     let folder = Folder::new(text);
-    for order in ["default", "shuffle", "pct:2"] {
+    for order in ["default", "mixed", "shuffle", "pct:2"] {
         let line = format!("explore $job.toml --seeds 100..2000 --order {order}");
         let (code, out, err) = folder.run(&lossy, &line);
         assert_eq!((code, &*out), (1, ""), "{err}");

@@ -2,8 +2,13 @@
 //! which [`TiePolicy`](crate::TiePolicy) orders and `Job::explore` of `ringspin-simulation`
 //! searches, and the threads of a program, which `ringspin-simulated-threads` orders and searches.
 //!
-//! [`Pct`] picks the next candidate while a run is explored. [`minimize`] shrinks the schedule of a
-//! run that failed. [`schedule_from_environment`] reads the schedule that a failure printed.
+//! [`Pct`] and [`Mixed`] pick the next candidate while a run is explored. [`minimize`] shrinks
+//! the schedule of a run that failed. [`schedule_from_environment`] reads the schedule that a
+//! failure printed.
+
+mod mixed;
+
+pub use mixed::{Mixed, Strategy};
 
 use crate::random::{Purpose, Stream};
 use crate::schedule::{Deviation, Schedule};
@@ -45,9 +50,14 @@ impl Pct {
     pub fn new(seed: u64, depth: u32, steps: u64) -> Self {
         let stream = Stream::new(seed, "pct");
         let draw = |n| stream.below(n, Purpose::PriorityChange, steps.max(1));
-        let mut changes: Vec<u64> = (1..u64::from(depth.max(1))).map(draw).collect();
+        let changes = (1..u64::from(depth.max(1))).map(draw).collect();
+        Self::with_changes(seed, changes)
+    }
+
+    /// Creates priorities of which the highest falls at each of these choices.
+    fn with_changes(seed: u64, mut changes: Vec<u64>) -> Self {
         changes.sort_unstable();
-        Self { stream, lowered: BTreeMap::new(), changes, choices: 0 }
+        Self { stream: Stream::new(seed, "pct"), lowered: BTreeMap::new(), changes, choices: 0 }
     }
 
     /// Returns the index of the next of these candidates, each given by a number that identifies

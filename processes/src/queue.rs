@@ -8,7 +8,7 @@
 //! first events of each way from one process to another: so the order of a way stays.
 
 use ringspin_executor::Time;
-use ringspin_modes::exploration::{Pct, Script};
+use ringspin_modes::exploration::{Mixed, Pct, Script};
 use ringspin_modes::random::{SplitMix64, mix};
 use ringspin_modes::{Deviation, ScheduleEntry, TiePolicy};
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,6 +39,7 @@ enum Order {
     Last,
     Shuffle(SplitMix64),
     Pct(Pct),
+    Mixed(Mixed),
     Scripted(Script),
 }
 
@@ -57,6 +58,7 @@ impl<T> EventQueue<T> {
         let order = match *ties {
             TiePolicy::Shuffle { seed } => Order::Shuffle(SplitMix64(mix(seed))),
             TiePolicy::Pct { seed, depth, steps } => Order::Pct(Pct::new(seed, depth, steps)),
+            TiePolicy::Mixed { seed, steps } => Order::Mixed(Mixed::new(seed, steps)),
             TiePolicy::Scripted(ref schedule) => Order::Scripted(Script::new(&schedule.deviations)),
             TiePolicy::Fifo => Order::First,
             TiePolicy::Reverse => Order::Last,
@@ -156,6 +158,9 @@ impl<T> EventQueue<T> {
             Order::Last => candidates.len() - 1,
             Order::Shuffle(random) => random.below(candidates.len() as u64) as usize,
             Order::Pct(pct) => pct.choose(candidates.iter().map(|candidate| u64::from(*candidate))),
+            Order::Mixed(mixed) => {
+                mixed.choose(time, candidates.iter().map(|candidate| u64::from(*candidate)))
+            }
             Order::Scripted(script) => script.taken(time, choice, candidates.len()).unwrap_or(0),
         };
         if taken > 0 {

@@ -37,6 +37,7 @@ impl ThreadOrder {
             TiePolicy::Pct { seed, depth, steps } => {
                 format!("pct {} {depth} {steps}\n", own(*seed))
             }
+            TiePolicy::Mixed { seed, steps } => format!("mixed {} {steps}\n", own(*seed)),
             TiePolicy::Scripted(schedule) => {
                 let of_process = schedule.process_threads.iter().filter(|(of, _)| *of == process);
                 let threads = of_process.map(|(_, of)| {

@@ -297,7 +297,7 @@ fn exploration_is_independent_of_the_number_of_threads() {
             };
             format!("{:?}", job.explore(&exploration))
         };
-        for order in [Order::Shuffle, Order::Pct { depth: 2 }] {
+        for order in [Order::Mixed, Order::Shuffle, Order::Pct { depth: 2 }] {
             assert_eq!(explore(1, order), explore(2, order), "seed {seed}");
         }
     }

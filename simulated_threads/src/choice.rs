@@ -9,7 +9,7 @@
 use crate::os::Descriptor;
 use crate::wait::Nanos;
 use ringspin_executor::Time;
-use ringspin_modes::exploration::{Pct, Script};
+use ringspin_modes::exploration::{Mixed, Pct, Script, Strategy};
 use ringspin_modes::random::{SplitMix64, mix};
 use ringspin_modes::threads::{ThreadDeviation, ThreadInfo};
 use ringspin_modes::{Deviation, TiePolicy};
@@ -31,6 +31,7 @@ enum Order {
     /// Each candidate with the same probability; a thread that runs continues three times of four.
     Shuffle(SplitMix64),
     Pct(Pct),
+    Mixed(Mixed),
     Scripted(Script),
 }
 
@@ -44,7 +45,12 @@ impl Chooser {
     pub(crate) fn new(ties: &TiePolicy) -> Option<Self> {
         let order = match *ties {
             TiePolicy::Fifo | TiePolicy::Reverse => return None,
-            TiePolicy::Shuffle { seed } => Order::Shuffle(generator(seed)),
+            TiePolicy::Mixed { seed, steps } if Strategy::of(seed) != Strategy::Shuffle => {
+                Order::Mixed(Mixed::new(seed, steps))
+            }
+            TiePolicy::Shuffle { seed } | TiePolicy::Mixed { seed, .. } => {
+                Order::Shuffle(generator(seed))
+            }
             TiePolicy::Pct { seed, depth, steps } => Order::Pct(Pct::new(seed, depth, steps)),
             TiePolicy::Scripted(ref schedule) => Order::Scripted(Script::new(&schedule.threads)),
         };
@@ -69,6 +75,7 @@ impl Chooser {
                 false => random.below(threads.len() as u64) as usize,
             },
             Order::Pct(pct) => pct.choose(threads.iter().map(|thread| thread.number)),
+            Order::Mixed(mixed) => mixed.choose(time, threads.iter().map(|thread| thread.number)),
             Order::Scripted(script) => script.taken(time, choice, threads.len()).unwrap_or(0),
         };
         if taken > 0 {

@@ -31,13 +31,14 @@ pub(crate) fn from_environment() -> Result<Option<Chooser>, String> {
     Ok(Chooser::new(&ties).map(|chooser| chooser.with_log(Descriptor::shared(number))))
 }
 
-/// The policy of a line such as `shuffle 7`, `pct 7 3 100` or `h2.5:0>1`.
+/// The policy of a line such as `shuffle 7`, `mixed 7 100`, `pct 7 3 100` or `h2.5:0>1`.
 fn parse(line: &str) -> Option<TiePolicy> {
     let mut words = line.split(' ');
     let first = words.next()?;
     let mut number = || words.next()?.parse().ok();
     match first {
         "shuffle" => Some(TiePolicy::Shuffle { seed: number()? }),
+        "mixed" => Some(TiePolicy::Mixed { seed: number()?, steps: number()? }),
         "pct" => {
             let (seed, depth, steps) = (number()?, number()?, number()?);
             Some(TiePolicy::Pct { seed, depth: depth.try_into().ok()?, steps })
@@ -54,10 +55,11 @@ mod tests {
     fn policies_are_read_and_others_are_none() {
         assert_eq!(parse("shuffle 7"), Some(TiePolicy::Shuffle { seed: 7 }));
         assert_eq!(parse("pct 7 3 100"), Some(TiePolicy::Pct { seed: 7, depth: 3, steps: 100 }));
+        assert_eq!(parse("mixed 7 100"), Some(TiePolicy::Mixed { seed: 7, steps: 100 }));
         let schedule = |text: &str| Some(TiePolicy::Scripted(text.parse().unwrap()));
         assert_eq!(parse("h2.5:0>1,h3:0>2"), schedule("h2.5:0>1,h3:0>2"));
         assert_eq!(parse(""), schedule(""));
-        for wrong in ["shuffle", "pct 1 2", "pct 1 4294967296 3", "x"] {
+        for wrong in ["shuffle", "mixed 1", "pct 1 2", "pct 1 4294967296 3", "x"] {
             assert_eq!(parse(wrong), None, "{wrong}");
         }
     }

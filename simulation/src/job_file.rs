@@ -6,7 +6,8 @@
 //! for = "60 s"                    # or `end`, the simulated time at the end; a job needs one of
 //!                                 # these, `end_when`, or `endless = true`
 //! ties = "fifo"                   # or "reverse", { shuffle = { seed = 1 } },
-//!                                 # { pct = { seed = 1, depth = 3, steps = 1000 } };
+//!                                 # { pct = { seed = 1, depth = 3, steps = 1000 } },
+//!                                 # { mixed = { seed = 1, steps = 1000 } };
 //!                                 # or schedule = "t0.1:0>1", as it was printed
 //! jitter = { max = "1 ms", seed = 1 }
 //! cores = "unlimited"             # or "single", { mapping = "mapping.toml" }

@@ -19,7 +19,7 @@
 //! [mapped cores](crate::Cores), expire all due timers before a choice, and take further rules from
 //! the live workers.
 
-use crate::exploration::{Pct, Script};
+use crate::exploration::{Mixed, Pct, Script};
 use crate::random::{Purpose, Stream};
 use crate::schedule::{InstantEvent, Postponement, Schedule};
 use ringspin_executor::{CallbackId, Time};
@@ -53,6 +53,13 @@ pub enum TiePolicy {
         /// About how many choices a run has.
         steps: u64,
     },
+    /// Another strategy with each seed, as [`Mixed`] has them: the default of an exploration.
+    Mixed {
+        /// Another seed is another strategy, or another order.
+        seed: u64,
+        /// About how many choices a run has.
+        steps: u64,
+    },
     /// The contract's order but for these deviations.
     Scripted(Schedule),
 }
@@ -83,6 +90,7 @@ impl TiePolicy {
                 Box::new(Shuffle { stream: Stream::new(*seed, "shuffle"), choices: 0 })
             }
             Self::Pct { seed, depth, steps } => Box::new(Pct::new(*seed, *depth, *steps)),
+            Self::Mixed { seed, steps } => Box::new(Mixed::new(*seed, *steps)),
             Self::Scripted(schedule) => return Some(Chooser::Script(InstantScript::new(schedule))),
         }))
     }
@@ -117,6 +125,13 @@ impl TieBreaker for Shuffle {
 impl TieBreaker for Pct {
     fn choose(&mut self, _: Time, candidates: &[Candidate]) -> usize {
         Self::choose(self, candidates.iter().map(|candidate| u64::from(candidate.callback.0)))
+    }
+}
+
+impl TieBreaker for Mixed {
+    fn choose(&mut self, now: Time, candidates: &[Candidate]) -> usize {
+        let callbacks = candidates.iter().map(|candidate| u64::from(candidate.callback.0));
+        Self::choose(self, now, callbacks)
     }
 }
 

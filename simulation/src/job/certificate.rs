@@ -293,6 +293,7 @@ fn order_of(ties: &TiePolicy) -> String {
         TiePolicy::Pct { seed, depth, steps } => {
             format!("pct, seed {seed}, depth {depth}, {steps} steps")
         }
+        TiePolicy::Mixed { seed, steps } => format!("mixed, seed {seed}, {steps} steps"),
         TiePolicy::Scripted(schedule) => format!("schedule {schedule}"),
     }
 }

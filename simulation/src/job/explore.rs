@@ -12,6 +12,8 @@ use super::shrink::{self, Found};
 use super::{Job, Ran, Records, Report};
 use ringspin_executor::{Error, ErrorKind, Result};
 use ringspin_modes::deterministic::{Jitter, Schedule, Simulation, TiePolicy};
+#[cfg(doc)]
+use ringspin_modes::exploration::Mixed;
 use ringspin_modes::exploration::{SCHEDULE_VARIABLE, schedule_from_environment};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,6 +26,8 @@ use std::time::Duration;
 pub enum Order {
     /// The default order: what differs is drawn from the seed.
     Default,
+    /// Turns of several strategies ([`Mixed`]): good at most bugs.
+    Mixed,
     /// Each order of an instant is as likely as any other.
     Shuffle,
     /// Probabilistic concurrency testing ([`TiePolicy::Pct`]) with this depth and as many steps as
@@ -54,12 +58,12 @@ pub struct Exploration {
 }
 
 impl Default for Exploration {
-    /// A thousand seeds with shuffled orders, on all cores, with the jitter of the job.
+    /// A thousand seeds in [mixed](Order::Mixed) order, on all cores, with the jitter of the job.
     fn default() -> Self {
         Self {
             seeds: 0..1000,
             keep_seed: false,
-            order: Order::Shuffle,
+            order: Order::Mixed,
             jitter: None,
             threads: 0,
             shrink_runs_max: 2000,
@@ -252,7 +256,9 @@ impl<T> Job<'_, T> {
     /// An error of kind [`ErrorKind::Diverged`] if the run does not fail.
     pub fn counterexample(&self, exploration: &Exploration, seed: u64) -> Result<Counterexample> {
         let choices = match exploration.order {
-            Order::Pct { .. } => self.run_scripted(&Schedule::default(), None).report,
+            Order::Mixed | Order::Pct { .. } => {
+                self.run_scripted(&Schedule::default(), None).report
+            }
             _ => None,
         };
         let choices = choices.map_or(0, |report| report.choices());
@@ -274,6 +280,7 @@ impl<T> Job<'_, T> {
     fn run_seed(&self, exploration: &Exploration, seed: u64, choices: u64) -> Ran {
         let ties = match exploration.order {
             Order::Default => TiePolicy::Fifo,
+            Order::Mixed => TiePolicy::Mixed { seed, steps: choices.max(1) },
             Order::Shuffle => TiePolicy::Shuffle { seed },
             Order::Pct { depth } => TiePolicy::Pct { seed, depth, steps: choices.max(1) },
         };

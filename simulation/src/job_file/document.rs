@@ -50,6 +50,11 @@ pub(super) enum Ties {
         #[serde(default)]
         seed: u64,
     },
+    Mixed {
+        #[serde(default)]
+        seed: u64,
+        steps: NonZeroU64,
+    },
     Pct {
         #[serde(default)]
         seed: u64,

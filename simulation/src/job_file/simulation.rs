@@ -91,6 +91,7 @@ fn ties(document: &Document, source: &Source) -> Result<TiePolicy> {
         None | Some(Ties::Fifo) => TiePolicy::Fifo,
         Some(Ties::Reverse) => TiePolicy::Reverse,
         Some(&Ties::Shuffle { seed }) => TiePolicy::Shuffle { seed },
+        Some(&Ties::Mixed { seed, steps }) => TiePolicy::Mixed { seed, steps: steps.get() },
         Some(&Ties::Pct { seed, depth, steps }) => {
             TiePolicy::Pct { seed, depth: depth.get(), steps: steps.get() }
         }

@@ -76,6 +76,8 @@ fn ties_have_these_forms() {
         ties("ties = { pct = { seed = 4, depth = 3, steps = 100 } }"),
         TiePolicy::Pct { seed: 4, depth: 3, steps: 100 }
     );
+    let mixed = TiePolicy::Mixed { seed: 4, steps: 100 };
+    assert_eq!(ties("ties = { mixed = { seed = 4, steps = 100 } }"), mixed);
     let schedule = "t0.1:0>1,m7.12>3+250";
     let scripted = TiePolicy::Scripted(schedule.parse().unwrap());
     assert_eq!(ties(&format!("schedule = \"{schedule}\"")), scripted);

@@ -339,7 +339,7 @@ fn parameter_in_between(graph: &Graph) -> Result<(), BoxError> {
         let gain = gain.clone();
         let on = move |gains: &mut Vec<i64>, _: &Message<u32>, _: &mut Context<'_>| {
             gains.push(gain.get());
-            match gains.len() % 2 == 0 && gains[gains.len() - 2] != gain.get() {
+            match gains.len().is_multiple_of(2) && gains[gains.len() - 2] != gain.get() {
                 true => Err("two halves had two gains"),
                 false => Ok(()),
             }

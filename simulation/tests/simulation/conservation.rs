@@ -50,6 +50,7 @@ fn spec() -> impl Strategy<Value = Spec> {
         Just(TiePolicy::Fifo),
         Just(TiePolicy::Reverse),
         any::<u64>().prop_map(|seed| TiePolicy::Shuffle { seed }),
+        any::<u64>().prop_map(|seed| TiePolicy::Mixed { seed, steps: 200 }),
         any::<u64>().prop_map(|seed| TiePolicy::Pct { seed, depth: 3, steps: 200 }),
     ];
     let subscription = || (any::<bool>(), 1..4usize);

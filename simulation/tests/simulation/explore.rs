@@ -34,7 +34,7 @@ fn found(error: Error) -> Counterexample {
 fn a_fusion_that_needs_an_order_is_found_and_shrunk_to_one_deviation() {
     let job = Job::new(fusion).run_for(1000 * MS);
     job.run().unwrap();
-    for order in [Order::Shuffle, Order::Pct { depth: 2 }] {
+    for order in [Order::Mixed, Order::Shuffle, Order::Pct { depth: 2 }] {
         let exploration = Exploration { seeds: 0..200, order, ..Exploration::default() };
         let counterexample = found(job.explore(&exploration).unwrap_err());
         assert_eq!(counterexample.schedule.len(), 1, "{counterexample}");
@@ -68,7 +68,7 @@ fn creation_that_races_with_a_message_is_explored_in_both_orders() {
         Ok(())
     });
     job.run().unwrap();
-    for order in [Order::Shuffle, Order::Pct { depth: 2 }] {
+    for order in [Order::Mixed, Order::Shuffle, Order::Pct { depth: 2 }] {
         let exploration = Exploration { seeds: 0..100, order, ..Exploration::default() };
         let counterexample = found(job.explore(&exploration).unwrap_err());
         assert_eq!(counterexample.schedule.len(), 1, "{counterexample}");
@@ -81,7 +81,7 @@ fn creation_that_races_with_a_message_is_explored_in_both_orders() {
 fn shrinking_takes_no_more_runs_than_it_may() {
     let job = Job::new(fusion).run_for(1000 * MS);
     for shrink_runs_max in [0, 2, 3, 5] {
-        for order in [Order::Shuffle, Order::Pct { depth: 2 }] {
+        for order in [Order::Mixed, Order::Shuffle, Order::Pct { depth: 2 }] {
             let exploration = Exploration { order, shrink_runs_max, ..Exploration::default() };
             let counterexample = found(job.explore(&exploration).unwrap_err());
             // The last one is to see how it fails.
@@ -285,7 +285,7 @@ fn reach_by_seeds(explored_max: u64) {
         assert!(!first.is_empty(), "{name}: {failing:?}");
         let sound = (0..100).find(|seed| !failing.contains(seed)).unwrap();
         let job = job.simulate(|simulation| simulation.seed = sound);
-        for order in [Order::Default, Order::Shuffle] {
+        for order in [Order::Default, Order::Mixed, Order::Shuffle] {
             let explored: Vec<u64> = (0..explored_max)
                 .filter(|&seed| {
                     let seeds = seed..seed + 1;
@@ -382,7 +382,7 @@ fn orders_on_virtual_cores_are_explored() {
                     .into();
         });
         job.run().unwrap();
-        for order in [Order::Shuffle, Order::Pct { depth: 2 }] {
+        for order in [Order::Mixed, Order::Shuffle, Order::Pct { depth: 2 }] {
             let exploration = Exploration { order, ..Exploration::default() };
             let counterexample = found(job.explore(&exploration).unwrap_err());
             assert_eq!(counterexample.schedule.len(), 1, "{counterexample}");

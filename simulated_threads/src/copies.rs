@@ -6,7 +6,7 @@
 //! functions of the copy to which it belongs.
 
 use crate::coordinator::{self, Coordinator, Place};
-use crate::current::current;
+use crate::current::{Inside, current};
 use crate::descriptors;
 use crate::wait::{NEVER, Wait, Woken};
 
@@ -49,6 +49,7 @@ extern "C" fn now() -> u64 {
 }
 
 extern "C-unwind" fn wait(nanos: u64) -> bool {
+    let _inside = Inside::enter();
     let Some((world, me)) = current() else { return true };
     let deadline = world.now().saturating_add(nanos);
     world.wait(me, Wait::Process, deadline) != Woken::TimedOut
@@ -56,6 +57,7 @@ extern "C-unwind" fn wait(nanos: u64) -> bool {
 
 extern "C" fn wake() {
     if let Some((world, _)) = current() {
+        let _inside = Inside::enter();
         world.state().wake(Wait::Process, usize::MAX);
     }
 }

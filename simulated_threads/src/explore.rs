@@ -28,9 +28,10 @@ const DEPTH: u32 = 3;
 ///
 /// A thread can lose its turn at each call that a world sees: waits and wake-ups, creation of
 /// threads, locks of C code, readings of clocks; not at a lock of Rust that is free, and not
-/// between two atomic operations. The first run that fails, by a panic of `function` or because it
-/// is [stuck](crate::Stuck), is shrunk to the fewest deviations from the usual order with which it
-/// fails in the same way. With `RINGSPIN_SCHEDULE` in the environment, only that schedule is run.
+/// between two atomic operations, unless the program is instrumented. The first run that fails, by
+/// a panic of `function` or because it is [stuck](crate::Stuck), is shrunk to the fewest deviations
+/// from the usual order with which it fails in the same way. With `RINGSPIN_SCHEDULE` in the
+/// environment, only that schedule is run.
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};

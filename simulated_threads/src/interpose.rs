@@ -61,16 +61,19 @@ macro_rules! interpose {
             // Looked up where it is called: an older libc does not have all of the functions.
             let original = || crate::original::original!($name: fn($($type),*) $(-> $result)?);
             $(if let Some(($world, $me)) = crate::current::current() {
+                let _inside = crate::current::Inside::enter();
                 $(let $call = original();)?
                 return $body;
             })?
             $(if let Some(($caller_world, $caller)) = crate::current::current() {
+                let _inside = crate::current::Inside::enter();
                 $(let $first_call = original();)?
                 $first
             })?
             // SAFETY: the caller keeps the contract of the original.
             let result = unsafe { original()($($argument),*) };
             $(if let Some(($own_world, $own)) = crate::current::current() {
+                let _inside = crate::current::Inside::enter();
                 let $returned = result;
                 $last
             })?

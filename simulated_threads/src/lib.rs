@@ -53,6 +53,7 @@
 //! | `children` | child processes that run in real time, outside of a run |
 //! | `scheduler` | the executors among the threads |
 //! | `interpose` | the functions of libc |
+//! | `instrumented` | atomic operations of an instrumented program |
 //! | `original` | their originals |
 //! | `os` | real time and the operating system |
 //! | `trace` | the order of threads in a file |
@@ -77,6 +78,8 @@ mod descriptors;
 mod environment;
 mod explore;
 mod family;
+#[cfg(ringspin_instrumented)]
+mod instrumented;
 mod interpose;
 mod order;
 mod original;
@@ -101,6 +104,7 @@ pub use report::Stuck;
 pub use settings::Settings;
 pub use test_world::run;
 
+use current::Inside;
 use std::time::Duration;
 
 /// A number that identifies the calling thread's world within the process; `None` outside of one.
@@ -111,6 +115,7 @@ pub fn world_id() -> Option<usize> {
 
 /// The progress of the calling thread's world; `None` outside of one.
 pub fn progress() -> Option<WorldProgress> {
+    let _inside = Inside::enter();
     let (world, _) = current::current()?;
     Some(WorldProgress {
         time: Duration::from_nanos(world.now()),

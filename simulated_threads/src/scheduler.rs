@@ -7,7 +7,7 @@
 //! time by itself, threads that sleep would see jumps that no order of them explains.
 
 use crate::choice::Chooser;
-use crate::current::{self, current};
+use crate::current::{self, Inside, current};
 use crate::settings::Settings;
 use crate::wait::{NEVER, Slot, Wait, Woken};
 use crate::world::World;
@@ -32,6 +32,7 @@ fn own() -> (&'static World, Slot) {
 
 impl SimulatedThreads for Worlds {
     fn join(&self, clock: &Arc<SimClock>) -> bool {
+        let _inside = Inside::enter();
         let Some((world, _)) = current() else { return false };
         let clock = Arc::downgrade(clock);
         world.follow(move |now| {
@@ -49,11 +50,13 @@ impl SimulatedThreads for Worlds {
     }
 
     fn run_others(&self) {
+        let _inside = Inside::enter();
         let (world, me) = own();
         world.run_others(me);
     }
 
     fn wait_until(&self, time: Time) -> WaitEnd {
+        let _inside = Inside::enter();
         let (world, me) = own();
         let deadline = if time == Time::MAX { NEVER } else { time.as_nanos() };
         if deadline <= world.now() {
@@ -89,18 +92,22 @@ impl SimulatedThreads for Worlds {
     }
 
     fn note(&self, digest: u64) {
+        let _inside = Inside::enter();
         own().0.state().note(digest);
     }
 
     fn choices(&self) -> u64 {
+        let _inside = Inside::enter();
         current().map_or(0, |(world, _)| world.state().choices().made)
     }
 
     fn deviations(&self) -> Vec<ThreadDeviation> {
+        let _inside = Inside::enter();
         current().map(|(world, _)| world.state().choices().taken).unwrap_or_default()
     }
 
     fn digest(&self) -> Option<u64> {
+        let _inside = Inside::enter();
         let (world, _) = current()?;
         let state = world.state();
         (state.created > 1).then(|| state.hash)

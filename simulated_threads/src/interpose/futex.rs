@@ -8,7 +8,7 @@
 
 use super::{clock, fail, nanos};
 use crate::copies;
-use crate::current::current;
+use crate::current::{Inside, current};
 use crate::original::original;
 use crate::output;
 use crate::wait::{NEVER, Nanos, Slot, Wait, Woken};
@@ -35,6 +35,7 @@ pub(crate) unsafe extern "C-unwind" fn syscall(
     f: c_long,
 ) -> c_long {
     if let Some((world, me)) = current() {
+        let _inside = Inside::enter();
         match number {
             libc::SYS_futex => {
                 let (word, operation) = (a as *const AtomicU32, b as c_int);

@@ -86,7 +86,7 @@ pub(crate) fn release() {
 mod instructions {
     use super::super::{calls, clock};
     use super::*;
-    use crate::current::current;
+    use crate::current::{Inside, current};
     use libc::{REG_R8, REG_R9, REG_R10, REG_RAX, REG_RCX, REG_RDI, REG_RDX, REG_RIP, REG_RSI};
 
     /// The length of the instruction at this address, if it reads the counter.
@@ -129,6 +129,7 @@ mod instructions {
     /// # Safety
     /// The context is that of a handler.
     pub(super) unsafe fn complete(context: *mut c_void) {
+        let _inside = Inside::enter();
         let cycles = current().map_or_else(read, |(world, me)| clock::read_cycles(world, me));
         // SAFETY: the caller's promise.
         let registers = unsafe { registers(context) };

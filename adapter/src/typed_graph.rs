@@ -7,7 +7,7 @@ use ringspin::arguments::{LogLevel, NodeArguments};
 use ringspin::graph::GraphInfo;
 use ringspin::middleware::Domain;
 use ringspin::{Arguments, Error, ErrorKind, Executor, Graph, Mode, Node, Result};
-use ringspin_messages::{CdrService, CdrType};
+use ringspin_messages::{CdrService, CdrType, Replayed, Settings, Types};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
@@ -26,6 +26,8 @@ pub struct TypedGraph {
     /// The connection, if there is one.
     #[cfg(ros_is_sourced)]
     pub ros2: Option<ringspin_ros2::Ros2>,
+    /// The middleware of a replay, if the recorded run was connected.
+    replayed: Option<Replayed>,
 }
 
 type TopicTypes = Arc<Mutex<BTreeMap<String, &'static CdrType>>>;
@@ -66,13 +68,19 @@ impl TypedGraph {
     /// If ROS 2 refuses the connection, or `RINGSPIN_MIDDLEWARE` is not valid.
     pub fn connect(used: Use) -> Result<(Executor, Self)> {
         let is_deterministic = matches!(used.mode, Mode::Deterministic(_));
+        let replayed = replayed(&used)?;
         #[cfg(ros_is_sourced)]
         let ros2 = connection(&used)?;
         #[cfg(ros_is_sourced)]
         let is_alone = !is_live(&used.mode) || ros2.is_some();
         #[cfg(not(ros_is_sourced))]
         let is_alone = !is_live(&used.mode);
-        let executor = Executor::new(used.mode).with_arguments(used.arguments);
+        let mut executor = Executor::new(used.mode).with_arguments(used.arguments);
+        record(&mut executor)?;
+        let executor = match &replayed {
+            Some(replayed) => executor.with_middleware(Arc::new(replayed.clone()))?,
+            None => executor,
+        };
         #[cfg(ros_is_sourced)]
         let executor = match &ros2 {
             Some(ros2) => executor.with_middleware(Arc::new(ros2.clone()))?,
@@ -93,6 +101,7 @@ impl TypedGraph {
             services: Mutex::default(),
             #[cfg(ros_is_sourced)]
             ros2,
+            replayed,
         };
         Ok((executor, typed))
     }
@@ -141,8 +150,11 @@ impl TypedGraph {
         created
     }
 
-    /// Whether it is connected with ROS 2.
+    /// Whether it is connected with ROS 2, or replays a run that was.
     pub fn is_over_ros2(&self) -> bool {
+        if self.replayed.is_some() {
+            return true;
+        }
         #[cfg(ros_is_sourced)]
         return self.ros2.is_some();
         #[cfg(not(ros_is_sourced))]
@@ -194,11 +206,13 @@ impl TypedGraph {
         match ros_type {
             Type::Topic(table) => {
                 note(&mut lock(&self.topics), name, table, CdrType::name, is_used)?;
+                self.replayed.iter().for_each(|replayed| replayed.carry(name, table));
                 #[cfg(ros_is_sourced)]
                 self.ros2.iter().for_each(|ros2| ros2.carry(name, table));
             }
             Type::Service(table) => {
                 note(&mut lock(&self.services), name, table, CdrService::name, is_used)?;
+                self.replayed.iter().for_each(|replayed| replayed.carry_service(name, table));
                 #[cfg(ros_is_sourced)]
                 self.ros2.iter().for_each(|ros2| ros2.carry_service(name, table));
             }
@@ -242,10 +256,40 @@ fn is_live(mode: &Mode) -> bool {
     matches!(mode, Mode::SingleCore | Mode::MultiCore(_))
 }
 
+/// Whether an executor of the process is recorded, or replayed.
+static HAS_RECORD: Mutex<bool> = Mutex::new(false);
+
+/// Has the first executor of the process recorded, if the environment asks for that.
+fn record(executor: &mut Executor) -> Result<()> {
+    let mut has_record = lock(&HAS_RECORD);
+    match *has_record {
+        true => Ok(()),
+        false => {
+            *has_record = true;
+            executor.record_from_env()
+        }
+    }
+}
+
+/// The middleware of a replay, if the recorded run was connected.
+fn replayed(used: &Use) -> Result<Option<Replayed>> {
+    let Mode::Replay(record) = &used.mode else { return Ok(None) };
+    let name = &*record.header().middleware;
+    if name.is_empty() {
+        return Ok(None);
+    }
+    let Some(settings) = Settings::of_record(name) else {
+        let text = format!("failed to replay: the record is of the unknown middleware {name}");
+        return Err(Error::new(ErrorKind::Unsupported, text));
+    };
+    let (types, parameter_services) = (Types::none(), used.parameter_services);
+    Ok(Some(Replayed::new(Settings { types, parameter_services, ..settings })))
+}
+
 /// The connection that the environment asks for.
 #[cfg(ros_is_sourced)]
 fn connection(used: &Use) -> Result<Option<ringspin_ros2::Ros2>> {
-    use ringspin_ros2::{Ros2, Traffic, Types};
+    use ringspin_ros2::{Ros2, Traffic};
     let wanted = std::env::var("RINGSPIN_MIDDLEWARE").unwrap_or_default();
     let traffic = match &*wanted {
         _ if !is_live(&used.mode) => return Ok(None),

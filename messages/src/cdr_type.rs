@@ -5,6 +5,7 @@ use crate::cdr::{self, CdrError};
 use crate::checks::{check, has_limits};
 use crate::{RawMessage, RosMessage, RosService};
 use ringspin_executor::MessageCheck;
+use ringspin_executor::observed::RemoteChannel;
 use std::any::{Any, TypeId};
 use std::fmt;
 
@@ -198,6 +199,16 @@ impl CdrType {
         self.rust_type
     }
 
+    /// The items of `topic` in a flight record.
+    pub fn channel(&self, topic: &str) -> RemoteChannel {
+        RemoteChannel {
+            topic: topic.into(),
+            type_name: self.name().into(),
+            definition: self.definition().into(),
+            type_hash: self.hash().into(),
+        }
+    }
+
     /// The check of messages before they are published; `None` where each value can be serialized,
     /// or a [mapping](CdrMapping::CHECK) has none.
     pub fn check(&self) -> Option<MessageCheck> {
@@ -277,6 +288,16 @@ impl CdrService {
     /// The hash of the ROS type, as [`RosService::TYPE_HASH`].
     pub const fn hash(&self) -> &'static str {
         self.hash
+    }
+
+    /// The requests of `service` in a flight record.
+    pub fn request_channel(&self, service: &str) -> RemoteChannel {
+        self.request.channel(&format!("{service}/_request"))
+    }
+
+    /// The responses of `service` in a flight record.
+    pub fn response_channel(&self, service: &str) -> RemoteChannel {
+        self.response.channel(&format!("{service}/_response"))
     }
 
     /// The table of the request.

@@ -8,16 +8,20 @@ mod cdr_type;
 mod checks;
 mod parameters;
 mod raw;
+mod replayed;
 #[doc(hidden)]
 pub mod support;
 mod time;
+mod types;
 
 pub use actions::goal_status;
 pub use cdr_type::{CdrMapping, CdrService, CdrType, RosType};
 pub use checks::MessageChecks;
 pub use parameters::{ParameterService, ParameterStore};
 pub use raw::RawMessage;
+pub use replayed::{Replayed, Settings, complaints_channel};
 pub use ringspin_messages_derive::RosMessage;
+pub use types::{NamedTypes, Types};
 
 use ringspin_executor::{Action, Digest};
 use serde::{Serialize, de::DeserializeOwned};

@@ -168,9 +168,6 @@ impl Executor {
     fn configured(arguments: Arguments, reader: SimulationReader) -> Result<Self> {
         let mut executor = Self::new(Mode::from_env_with(reader)?).with_arguments(arguments);
         executor.record_from_env()?;
-        if matches!(executor.mode(), Mode::Replay(_)) {
-            return Ok(executor); // without a middleware
-        }
         executor.connected(Connection::from_env()?)
     }
 

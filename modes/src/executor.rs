@@ -12,7 +12,7 @@ use crate::deterministic::{
     Condition, Parts, RunDigest, RunOptions, Sequencer, Setting, Simulation, Trace,
 };
 use crate::error::catch_part;
-use crate::flight::{FlightRecord, FlightRecorder, FlightWriter, RecordedClock, Tee};
+use crate::flight::{FlightHeader, FlightRecord, FlightRecorder, FlightWriter, RecordedClock, Tee};
 use crate::live_clock::SpinEnd;
 use crate::mapping::Mapping;
 use crate::memory;
@@ -21,9 +21,9 @@ use crate::plan::{self, Threads};
 use crate::scheduler::{self, BalancedScheduler, LiveScheduler, Replayer, Scheduler, Spin};
 use crate::signal::{self, Registration};
 use ringspin_executor::{
-    Clock, Error, ErrorKind, Failure, FailurePolicy, Frozen, Graph, GraphInfo, Monitor, Node, Plan,
-    ReadyOrder, Recorder, Result, RosClock, Statistics, StopHandle, Task, Time, TimeSource,
-    WaitStrategy,
+    Clock, Error, ErrorKind, Failure, FailurePolicy, Frozen, Graph, GraphInfo, Middleware, Monitor,
+    Node, Plan, ReadyOrder, Recorder, Result, RosClock, Statistics, StopHandle, Task, Time,
+    TimeSource, WaitStrategy,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -241,7 +241,9 @@ impl Executor {
         let info = monitor.info();
         let mut recorders = self.recorders(&info, workers.len())?;
         let seed = self.graph.seed();
-        let start = |writer| FlightRecorder::start(writer, (&*info, seed), &clock, workers.len());
+        let middleware = self.graph.middleware().and_then(|of| of.record_name());
+        let header = FlightHeader::new(&info, seed, clock.now(), middleware.unwrap_or_default());
+        let start = |writer| FlightRecorder::start(writer, header, &clock, workers.len());
         let (flight, logs) = writer.map(start).transpose()?.unzip();
         let mut logs = logs.into_iter().flatten();
         for worker in &mut workers {
@@ -265,7 +267,8 @@ impl Executor {
 
     /// Warns of inputs that a flight record does not have.
     fn warn_of_gaps(&self) {
-        if let Some(middleware) = self.graph.middleware().filter(|of| of.receives()) {
+        let is_gap = |of: &Arc<dyn Middleware>| of.receives() && of.record_name().is_none();
+        if let Some(middleware) = self.graph.middleware().filter(is_gap) {
             let middleware = middleware.name();
             tracing::warn!(
                 "the flight record has no messages and requests from {middleware}: a replay ends \

@@ -1,6 +1,8 @@
 //! Which middleware carries messages beyond the process, and how it is chosen from outside.
 
 use crate::executor::Executor;
+use crate::flight::FlightRecord;
+use crate::mode::Mode;
 use ringspin_executor::{Domain, Error, ErrorKind, Middleware, Result};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -85,25 +87,52 @@ impl Connection {
     }
 }
 
+/// The middleware with the items of `record`, if the run had one.
+fn replayed(record: &FlightRecord) -> Result<Option<Arc<dyn Middleware>>> {
+    let name = &*record.header().middleware;
+    if name.is_empty() {
+        return Ok(None);
+    }
+    #[cfg(feature = "flight")]
+    if let Some(settings) = ringspin_messages::Settings::of_record(name) {
+        return Ok(Some(Arc::new(ringspin_messages::Replayed::new(settings))));
+    }
+    let text = format!(
+        "failed to replay: the record has messages of the middleware {name}, which this program \
+         does not know; give the program's own one to `Executor::with_middleware`"
+    );
+    Err(Error::new(ErrorKind::Unsupported, text))
+}
+
 impl Executor {
-    /// Connects the graph with the world: before the first node is created.
+    /// Connects the graph with the world: before the first node is created. The replay of a flight
+    /// record has the messages of the record instead, whatever `connection` is.
     ///
     /// # Errors
     /// Fails if the program was built without ROS 2 or cannot connect, or if the graph has nodes or
     /// a middleware already.
     pub fn connected(self, connection: Connection) -> Result<Self> {
-        match connection.middleware()? {
-            None => Ok(self),
-            Some(middleware) => self.with_middleware(middleware),
+        let middleware = match self.mode() {
+            Mode::Replay(record) => replayed(record)?,
+            _ => connection.middleware()?,
+        };
+        if let Some(middleware) = middleware {
+            self.graph().set_middleware(middleware)?;
         }
+        Ok(self)
     }
 
-    /// Connects the graph through `middleware`, which the application has set up.
+    /// Connects the graph through `middleware`, which the application has set up. A replay of a
+    /// flight record takes the types of it, and has no connection.
     ///
     /// # Errors
     /// Fails when there are nodes, or a middleware, already.
     pub fn with_middleware(self, middleware: Arc<dyn Middleware>) -> Result<Self> {
-        self.graph().set_middleware(middleware)?;
+        let replayed = match self.mode() {
+            Mode::Replay(_) => middleware.replayed(),
+            _ => None,
+        };
+        self.graph().set_middleware(replayed.unwrap_or(middleware))?;
         Ok(self)
     }
 

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::lock;
 use crate::log::report;
 use ringspin::scheduler::WaitStrategy;
-use ringspin::{Arguments, Executor};
+use ringspin::{Arguments, Executor, Mode};
 use ringspin_adapter::environment::{mode, world};
 use ringspin_adapter::{TypedGraph, Use, log};
 use ringspin_ringbuf::Flag;
@@ -62,6 +62,11 @@ impl Context {
 
     fn new() -> Result<Self> {
         let mode = mode("r2r").map_err(Error::other)?;
+        if matches!(mode, Mode::Replay(_)) {
+            let text = "RINGSPIN_REPLAY: an application of r2r cannot be replayed yet, because \
+                        its tasks run on other threads at other times; unset the variable";
+            return Err(Error::other(text));
+        }
         let (arguments, _) = Arguments::from_args_and_env().map_err(Error::other)?;
         log::set_levels(&arguments);
         // A node offers the services of its parameters only when it has made a handler of them.

@@ -1,6 +1,8 @@
 //! Clients in rcl, which watch the servers of their service: calls to a lost server end.
 
+use crate::noted::note;
 use crate::rcl::{Client, GraphWatch, Node};
+use ringspin_executor::observed::RemoteChannel;
 use ringspin_executor::{BoxError, Error, RemoteClient, RemoteNotifier, Sent};
 use ringspin_ringbuf::Notice;
 use std::any::Any;
@@ -83,6 +85,8 @@ impl Seen {
 /// A client in rcl.
 pub(crate) struct RosClient {
     client: Client,
+    /// Its responses in a flight record.
+    channel: Arc<RemoteChannel>,
     watched: Arc<Watched>,
     /// Locked during a query of the graph, so that an old answer does not replace a new one.
     seen: Mutex<Seen>,
@@ -91,7 +95,7 @@ pub(crate) struct RosClient {
 impl RosClient {
     /// Announces the responses of `client` to `remote_notifier`.
     pub(crate) fn new(
-        client: Client,
+        (client, channel): (Client, Arc<RemoteChannel>),
         remote_notifier: RemoteNotifier,
         watch: &ServerWatch,
         observer: impl FnOnce() -> Result<Node, Error>,
@@ -100,7 +104,7 @@ impl RosClient {
         client.on_new_response(move |count| announced.announce(count))?;
         let watched = Arc::new(Watched { has_changed: Notice::given(), remote_notifier });
         watch.add(&watched, observer)?;
-        Ok(Self { client, watched, seen: Mutex::default() })
+        Ok(Self { client, channel, watched, seen: Mutex::default() })
     }
 
     /// Queries the graph, and returns the result of `read` for the servers.
@@ -135,7 +139,8 @@ impl RemoteClient for RosClient {
     }
 
     fn take(&self, into: &mut dyn Any) -> Result<Option<i64>, BoxError> {
-        Ok(self.client.take_response(into)?)
+        let note = |number, bytes: &[u8]| note(&self.channel, number, bytes);
+        Ok(self.client.take_response_noting(into, note)?)
     }
 }
 

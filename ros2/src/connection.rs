@@ -3,11 +3,10 @@
 use crate::client::ServerWatch;
 use crate::clock::{ClockSource, hidden_node};
 use crate::listeners::Listeners;
-use crate::named::NamedTypes;
 use crate::rcl::{Context, Node, WeakNode};
-use crate::types::Types;
 use ringspin_executor::Error;
-use std::sync::{Mutex, PoisonError};
+use ringspin_messages::{NamedTypes, Types};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Which way messages and requests take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,7 +36,7 @@ pub(crate) struct Connection {
     pub(crate) matches_locals: bool,
     /// Whether that is certain: a profile of the user may change it.
     pub(crate) knows_locals: bool,
-    pub(crate) named: NamedTypes,
+    pub(crate) named: Arc<NamedTypes>,
     /// The subscriptions of the process.
     pub(crate) listeners: Listeners,
     /// Whether each node offers the services for its parameters.

@@ -11,26 +11,22 @@
 #![cfg(ros_is_sourced)]
 #![deny(unsafe_code)]
 
-mod action;
 mod client;
 mod clock;
 mod connection;
 mod late_responses;
-mod lifecycle;
 mod listeners;
 mod log_layer;
 mod middleware;
-mod named;
 mod node;
+mod noted;
 mod occurrences;
 mod parameters;
 mod queries;
 pub mod rcl;
 mod reports;
-mod types;
 
 pub use connection::Traffic;
 pub use log_layer::RosoutLayer;
 pub use middleware::{Builder, Ros2};
-pub use ringspin_messages::RawMessage;
-pub use types::Types;
+pub use ringspin_messages::{RawMessage, Types};

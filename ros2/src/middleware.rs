@@ -5,13 +5,11 @@ use crate::client::ServerWatch;
 use crate::clock::{ClockFollower, ClockSource};
 use crate::connection::{Connection, Traffic};
 use crate::listeners::Listeners;
-use crate::named::NamedTypes;
 use crate::node::RosNode;
 use crate::rcl::fast_dds::{self, Profile};
 use crate::rcl::{Context, ContextOptions, at_exit};
-use crate::types::Types;
 use ringspin_executor::{BoxError, Error, MessageCheck, Middleware, RemoteNode, RosClock, Time};
-use ringspin_messages::{CdrService, CdrType};
+use ringspin_messages::{CdrService, CdrType, Replayed, Settings, Types};
 use std::any::{Any, TypeId};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -222,7 +220,7 @@ impl Builder {
             types,
             matches_locals,
             knows_locals: matches_locals && !fast_dds::is_configured(),
-            named: NamedTypes::default(),
+            named: Arc::default(),
             listeners: Listeners::default(),
             offers_parameters,
             clock_source: source.transpose()?,
@@ -254,6 +252,25 @@ impl Middleware for Ros2 {
 
     fn receives(&self) -> bool {
         self.connection.traffic != Traffic::PublishOnly
+    }
+
+    fn record_name(&self) -> Option<&'static str> {
+        Some(match self.connection.traffic {
+            Traffic::Direct => "ros2",
+            Traffic::Loopback => "ros2-loopback",
+            Traffic::PublishOnly => "ros2-display",
+        })
+    }
+
+    fn replayed(&self) -> Option<Arc<dyn Middleware>> {
+        let connection = &self.connection;
+        Some(Arc::new(Replayed::new(Settings {
+            types: connection.types.clone(),
+            named: connection.named.clone(),
+            is_direct: self.is_bypassed_locally(),
+            receives: self.receives(),
+            parameter_services: connection.offers_parameters,
+        })))
     }
 
     fn follow_clock(

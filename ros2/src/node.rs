@@ -5,11 +5,13 @@ use crate::client::RosClient;
 use crate::connection::{Connection, Traffic};
 use crate::late_responses::LateResponses;
 use crate::listeners::{Listener, ListenerCount, Missing};
+use crate::noted::note;
 use crate::parameters::{ParameterEvents, parameter_services};
 use crate::rcl::{
     Client, Locals, Node, NodeOptions, Publisher, RequestId, Sequences, Service, Subscription,
 };
 use crate::reports::{Complaints, Reporter, Watched, WatchedEndpoint};
+use ringspin_executor::observed::{self, RemoteChannel, RemoteItem};
 use ringspin_executor::{
     AnnouncedService, BoxError, Durability, Error, Liveliness, MessageTimes, ParameterClient,
     ParameterEventKind, ParameterValue, QoS, RemoteClient, RemoteEvents, RemoteNode,
@@ -40,7 +42,8 @@ impl RosNode {
         connection.add_node(&node);
         let offered = connection.offers_parameters;
         let parameter_events = offered.then(|| ParameterEvents::new(&node)).transpose()?;
-        Ok(Self { node, connection, parameter_events, complaints: Arc::default() })
+        let complaints = Arc::new(Complaints::new(node.fully_qualified_name()));
+        Ok(Self { node, connection, parameter_events, complaints })
     }
 
     /// The reporter of `end`; `None` for a connection that receives nothing.
@@ -122,7 +125,9 @@ impl RemoteNode for RosNode {
         let reporter = self.reporter(WatchedEndpoint::Subscription(from.share()), qos)?;
         let _listener = self.connection.listeners.add(topic);
         let sequences = Sequences::default();
-        let subscription = RosSubscription { from, times, missing, sequences, reporter, _listener };
+        let channel = Arc::new(table.channel(topic));
+        let subscription =
+            RosSubscription { from, channel, times, missing, sequences, reporter, _listener };
         Ok(Some(Box::new(subscription)))
     }
 
@@ -138,7 +143,9 @@ impl RemoteNode for RosNode {
         };
         let server = Service::of_table(&self.node, table, service, &qos)?;
         server.on_new_request(move |count| remote_notifier.announce(count))?;
-        Ok(Some(Box::new(RosServer(Arc::new(LateResponses::new(server))))))
+        let (late, channel) =
+            (Arc::new(LateResponses::new(server)), table.request_channel(service));
+        Ok(Some(Box::new(RosServer { late, channel: Arc::new(channel) })))
     }
 
     fn call(
@@ -153,7 +160,9 @@ impl RemoteNode for RosNode {
         };
         let client = Client::of_table(&self.node, table, service, &qos)?;
         let watch = &self.connection.server_watch;
-        let client = RosClient::new(client, remote_notifier, watch, || self.connection.observer())?;
+        let observer = || self.connection.observer();
+        let channel = Arc::new(table.response_channel(service));
+        let client = RosClient::new((client, channel), remote_notifier, watch, observer)?;
         Ok(Some(Arc::new(client)))
     }
 
@@ -231,6 +240,8 @@ impl RemotePublisher for RosPublisher {
 
 struct RosSubscription {
     from: Subscription,
+    /// Its messages in a flight record.
+    channel: Arc<RemoteChannel>,
     /// Times of the last message taken.
     times: MessageTimes,
     missing: Missing,
@@ -246,6 +257,13 @@ impl RemoteSubscription for RosSubscription {
         };
         self.sequences.note(&info);
         self.times = info.times();
+        observed::note_item(|| RemoteItem {
+            channel: self.channel.clone(),
+            number: 0,
+            source_ns: self.times.source_timestamp.as_nanos(),
+            received_ns: self.times.received_timestamp.as_nanos(),
+            bytes: self.from.last_bytes().to_vec(),
+        });
         Ok(true)
     }
 
@@ -266,12 +284,17 @@ impl RemoteSubscription for RosSubscription {
     }
 }
 
-struct RosServer(Arc<LateResponses>);
+struct RosServer {
+    late: Arc<LateResponses>,
+    /// Its requests in a flight record.
+    channel: Arc<RemoteChannel>,
+}
 
 impl RemoteServer for RosServer {
     fn take(&mut self, into: &mut dyn Any) -> Result<Option<Arc<dyn RemoteResponder>>, BoxError> {
-        let request = self.0.service().take_request(into)?;
-        let late = self.0.clone();
+        let request =
+            self.late.service().take_request_noting(into, |bytes| note(&self.channel, 0, bytes))?;
+        let late = self.late.clone();
         Ok(request.map(|request| -> Arc<dyn RemoteResponder> {
             Arc::new(RosResponder { late, request })
         }))

@@ -4,8 +4,10 @@
 //! callback of the node's default group runs.
 
 use crate::late_responses::LateResponses;
+use crate::noted::note;
 use crate::occurrences::Occurrences;
 use crate::rcl::{Node, Publisher, RequestId, Service};
+use ringspin_executor::observed::RemoteChannel;
 use ringspin_executor::{
     AnnouncedService, BoxError, Error, MiddlewareService, ParameterClient, ParameterEventKind,
     ParameterValue, QoS, RemoteNotifier, Time,
@@ -14,11 +16,14 @@ use ringspin_messages::builtin_interfaces::msg::Time as Stamp;
 use ringspin_messages::rcl_interfaces::msg::{self, Parameter, ParameterEvent};
 use ringspin_messages::rcl_interfaces::srv;
 use ringspin_messages::{CdrService, ParameterService};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// One of the services.
 struct OfferedService<S: ParameterService> {
     responses: LateResponses,
+    /// Its requests in a flight record.
+    channel: Arc<RemoteChannel>,
     parameters: ParameterClient,
     request: Option<(S::Request, RequestId)>,
     unanswered: Occurrences,
@@ -32,7 +37,8 @@ impl<S: ParameterService> MiddlewareService for OfferedService<S> {
 
     fn take(&mut self) -> Result<bool, BoxError> {
         let mut request = None;
-        let id = self.responses.service().take_request(&mut request)?;
+        let noted = |bytes: &[u8]| note(&self.channel, 0, bytes);
+        let id = self.responses.service().take_request_noting(&mut request, noted)?;
         self.request = request.zip(id);
         Ok(self.request.is_some())
     }
@@ -86,12 +92,14 @@ fn service<S: ParameterService>(
     parameters: &ParameterClient,
 ) -> Result<AnnouncedService, Error> {
     let name = format!("{}/{}", node.fully_qualified_name(), S::NAME);
-    let service = Service::of_table(node, CdrService::of::<S>(), &name, &QoS::parameters())?;
+    let table = CdrService::of::<S>();
+    let service = Service::of_table(node, table, &name, &QoS::parameters())?;
     let remote_notifier = RemoteNotifier::default();
     let announced = remote_notifier.clone();
     service.on_new_request(move |count| announced.announce(count))?;
     let service = OfferedService::<S> {
         responses: LateResponses::new(service),
+        channel: Arc::new(table.request_channel(&name)),
         parameters: parameters.clone(),
         request: None,
         unanswered: Occurrences::default(),

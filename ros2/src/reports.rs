@@ -1,11 +1,15 @@
 //! QoS events of publishers and subscriptions in ROS 2: they call the callbacks of the graph, and
 //! without a callback an incompatible peer causes a warning.
 
+use crate::noted::note;
 use crate::rcl::{Event, Node, PublisherEndpoint, SubscriptionEndpoint};
+use ringspin_executor::observed::RemoteChannel;
 use ringspin_executor::{
     AnnouncedService, BoxError, Error, Incompatibility, IncompatiblePeer, MiddlewareService, QoS,
     QosPolicy, RemoteEvent, RemoteEventKind, RemoteEvents, RemoteNotifier, RemoteStatus,
 };
+use ringspin_messages::std_msgs::msg::Empty;
+use ringspin_messages::{cdr, complaints_channel};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -151,10 +155,11 @@ impl RemoteEvents for Reporter {
 
 /// The ends of a node that no callback watches for peers that do not fit: each such peer is warned
 /// of, once, on the node's event loop.
-#[derive(Default)]
 pub(crate) struct Complaints {
     remote_notifier: RemoteNotifier,
     watches: Mutex<Watches>,
+    /// The warnings in a flight record.
+    channel: Arc<RemoteChannel>,
 }
 
 #[derive(Default)]
@@ -166,6 +171,11 @@ struct Watches {
 }
 
 impl Complaints {
+    pub(crate) fn new(node: &str) -> Self {
+        let channel = Arc::new(complaints_channel(node));
+        Self { remote_notifier: RemoteNotifier::default(), watches: Mutex::default(), channel }
+    }
+
     fn add(&self, watched: &Arc<Watched>) -> Result<u64, Error> {
         let watch =
             watched.watch(RemoteEventKind::IncompatibleQos, self.remote_notifier.clone())?;
@@ -207,6 +217,7 @@ impl MiddlewareService for Complain {
         for watch in self.complaints.lock().watched.values_mut() {
             if let Some(status) = watch.take()? {
                 self.next = Some((watch.watched.describe(), status));
+                note(&self.complaints.channel, 0, &cdr::to_bytes(&Empty::default())?);
                 return Ok(true);
             }
         }

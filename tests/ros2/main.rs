@@ -13,6 +13,8 @@ mod clock;
 mod endings;
 mod events;
 mod exits;
+#[cfg(feature = "flight")]
+mod flight;
 mod hybrid;
 mod lifecycle;
 mod modes;

@@ -10,6 +10,7 @@ pub use events::{RemoteEvent, RemoteEventKind, RemoteEvents, RemoteStatus};
 use crate::base::escape::BoxError;
 use crate::base::event::{EventId, SourceId};
 use crate::base::message_times::MessageTimes;
+use crate::base::observed;
 use crate::base::qos::{History, QoS};
 use crate::base::time::{Clock, NodeClock, Time};
 use crate::delivery::ready::Notifier;
@@ -221,7 +222,8 @@ impl<M: 'static> Remote<M> {
     #[inline]
     pub(crate) fn next<T>(&mut self, take_queued: impl FnOnce() -> Option<T>) -> Next<T> {
         let Self { takes, remote_notifier, .. } = self;
-        takes.next(|| remote_notifier.notifier().take(), take_queued)
+        let take_notice = || remote_notifier.notifier().take() && observed::may_have_item();
+        takes.next(take_notice, take_queued)
     }
 
     /// Takes the next item, and passes the token on if there may be more.

@@ -53,6 +53,23 @@ pub trait Middleware: Send + Sync {
     /// in simulated time.
     fn receives(&self) -> bool;
 
+    /// The name by which a flight record says that it has the items of this middleware, for a
+    /// [replay](Self::replayed); `None` if it notes none.
+    fn record_name(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The middleware that stands for this one in the replay of a flight record: it has the items
+    /// of the [record](crate::observed::next_item) and no connection.
+    fn replayed(&self) -> Option<Arc<dyn Middleware>> {
+        None
+    }
+
+    /// Whether it has the items of a flight record: their order can be repeated.
+    fn is_replayed(&self) -> bool {
+        false
+    }
+
     /// Sets `clock` by the topic `/clock`, until the returned value is dropped. `None` if it has no
     /// `/clock`.
     ///
@@ -318,7 +335,7 @@ impl Graph {
             );
             return Err(Error::new(ErrorKind::InvalidState, text));
         }
-        if middleware.receives() {
+        if middleware.receives() && !middleware.is_replayed() {
             builder.set_live_only(format!(
                 "the middleware {} delivers messages in an order that cannot be repeated: run the \
                  graph without it, feed it from a recording, or only publish there",

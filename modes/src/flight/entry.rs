@@ -23,10 +23,13 @@ pub enum EntryKind {
     Finished = 6,
     /// A spin of the executor has ended.
     Spun = 7,
+    /// The running callback, or its event, has taken item `extra` of this log from the middleware;
+    /// `u64::MAX` if there was no room for it: the replay ends here.
+    Item = 8,
 }
 
 impl EntryKind {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Message,
         Self::Timer,
         Self::Other,
@@ -35,11 +38,12 @@ impl EntryKind {
         Self::Read,
         Self::Finished,
         Self::Spun,
+        Self::Item,
     ];
 }
 
 /// The bits of [`Entry::what`] that hold the callback.
-const CALLBACK_BITS: u32 = 29;
+const CALLBACK_BITS: u32 = 28;
 const CALLBACK_MASK: u32 = (1 << CALLBACK_BITS) - 1;
 
 /// One entry of a flight record. It is plain numbers, so that any tool reads them.
@@ -55,7 +59,7 @@ pub struct Entry {
     pub extra: u64,
     /// The source of the event; `u32::MAX` for none.
     pub source: u32,
-    /// The callback in the lower 29 bits, the [kind](Self::kind) in the upper 3.
+    /// The callback in the lower 28 bits, the [kind](Self::kind) in the upper 4.
     pub what: u32,
 }
 
@@ -67,9 +71,10 @@ impl Entry {
         Self { order: time, time, sequence, extra: 0, source, what }
     }
 
-    /// The kind.
+    /// The kind; of a number that is none, [`Spun`](EntryKind::Spun).
     pub fn kind(&self) -> EntryKind {
-        EntryKind::ALL[(self.what >> CALLBACK_BITS) as usize]
+        let kind = EntryKind::ALL.get((self.what >> CALLBACK_BITS) as usize);
+        kind.copied().unwrap_or(EntryKind::Spun)
     }
 
     /// The callback.

@@ -7,9 +7,10 @@
 use super::entry::{Entry, EntryKind};
 use super::record::FlightHeader;
 use crate::error::thread_not_started;
+use ringspin_executor::observed::{self, RemoteItem};
 use ringspin_executor::{
-    CallbackId, Clock, Completion, Dispatch, EventId, EventOrigin, GraphChange, GraphInfo,
-    Recorder, Result, RosClock, Time, observed,
+    CallbackId, Clock, Completion, Dispatch, EventId, EventOrigin, GraphChange, Recorder, Result,
+    RosClock, Time,
 };
 use ringspin_ringbuf::spsc::{Consumer, Producer, ring};
 use ringspin_ringbuf::{Counter, Flag};
@@ -21,6 +22,14 @@ use std::time::Duration;
 /// The entries that wait for the writer, of all workers and of each at least.
 const ENTRIES: usize = 1 << 16;
 const ENTRIES_MIN: usize = 1 << 10;
+
+/// The bytes of items of the middleware that wait for the writer, of all workers, and their number
+/// of each.
+const ITEM_BYTES: u64 = 128 << 20;
+const ITEMS: usize = 1 << 14;
+
+/// The bytes of an item beside its content, about.
+const ITEM_EXTRA_BYTES: u64 = 128;
 
 /// A clock that keeps what callbacks read from it.
 pub(crate) struct RecordedClock(pub(crate) Arc<RosClock>);
@@ -124,6 +133,7 @@ pub trait FlightWriter: Send {
 pub struct FlightTape {
     header: FlightHeader,
     rings: Vec<(Consumer<Entry>, Arc<Counter>)>,
+    items: Vec<(Consumer<Arc<RemoteItem>>, Arc<Counter>)>,
     round: Vec<LogPart>,
     /// The entries of each log that wait for the next round.
     held: Vec<Vec<Entry>>,
@@ -137,6 +147,9 @@ pub struct FlightTape {
 pub struct LogPart {
     /// The entries.
     pub entries: Vec<Entry>,
+    /// The items of the middleware, to which entries of this round or later ones refer by their
+    /// number in the log.
+    pub items: Vec<Arc<RemoteItem>>,
     /// How many entries of this log were lost so far, because its ring was full.
     pub lost: u64,
 }
@@ -179,6 +192,11 @@ impl FlightTape {
             part.entries.append(held);
             ring.pop_batch(|entry| part.entries.push(entry));
             part.lost = lost.get();
+            // After the entries, so that the items of all of them are there.
+            let (items, taken_bytes) = &mut self.items[n];
+            part.items.clear();
+            items.pop_batch(|item| part.items.push(item));
+            taken_bytes.add_by_owner(part.items.iter().map(bytes_of).sum());
             if !self.is_over {
                 let end = part.entries.partition_point(|entry| entry.order < now);
                 held.extend(part.entries.drain(end..));
@@ -188,10 +206,42 @@ impl FlightTape {
     }
 }
 
+/// The room that an item takes.
+fn bytes_of(item: &Arc<RemoteItem>) -> u64 {
+    item.bytes.len() as u64 + ITEM_EXTRA_BYTES
+}
+
+/// The items of a log.
+struct ItemLog {
+    ring: Producer<Arc<RemoteItem>>,
+    /// The bytes that the writer took.
+    taken_bytes: Arc<Counter>,
+    pushed_bytes: u64,
+    bytes_max: u64,
+    pushed: u64,
+}
+
+impl ItemLog {
+    /// The number of the item, `u64::MAX` if there is no room for it, and whether the log is
+    /// filling up.
+    fn push(&mut self, item: Arc<RemoteItem>) -> (u64, bool) {
+        let pushed_bytes = self.pushed_bytes + bytes_of(&item);
+        let waiting = pushed_bytes - self.taken_bytes.get();
+        let is_filling_up = waiting > self.bytes_max / 4;
+        if waiting > self.bytes_max || self.ring.push(item).is_err() {
+            return (u64::MAX, true);
+        }
+        self.pushed_bytes = pushed_bytes;
+        self.pushed += 1;
+        (self.pushed - 1, is_filling_up)
+    }
+}
+
 /// One log: the end of a ring at which a worker writes.
 struct Log {
     ring: Producer<Entry>,
     lost: Arc<Counter>,
+    items: ItemLog,
     shared: Arc<Shared>,
     pushed: usize,
     /// The writer is woken when these bits of the number of pushed entries are zero.
@@ -218,6 +268,7 @@ impl Log {
 
     /// Pushes the observations of this thread since an event was taken.
     fn push_observations(&mut self, dispatch: &Dispatch) {
+        self.push_items(dispatch);
         let Dispatch { callback, event, time, .. } = *dispatch;
         observed::end_record(|seen| {
             for &reading in &seen.readings {
@@ -227,6 +278,19 @@ impl Log {
             for &(receiver, number) in &seen.refused {
                 let entry = Entry::new(EntryKind::Refused, CallbackId(receiver), event, time);
                 self.push(Entry { extra: number.into(), ..entry });
+            }
+        });
+    }
+
+    /// Pushes the items that were taken from the middleware since the last call.
+    fn push_items(&mut self, dispatch: &Dispatch) {
+        let Dispatch { callback, event, time, .. } = *dispatch;
+        observed::take_items(|item| {
+            let (number, is_filling_up) = self.items.push(item);
+            let entry = Entry::new(EntryKind::Item, callback, event, time);
+            self.push(Entry { extra: number, ..entry });
+            if is_filling_up {
+                self.wake();
             }
         });
     }
@@ -272,6 +336,7 @@ impl Recorder for Log {
     #[inline]
     fn started_by(&mut self, dispatch: &Dispatch, origin: EventOrigin) {
         self.push(entry_of(CALLED, dispatch, origin));
+        self.push_items(dispatch); // also of a callback that ends the process
     }
 
     #[inline]
@@ -302,26 +367,36 @@ impl FlightRecorder {
     /// Starts `writer` on a thread; returns the recorder, and the logs of the workers.
     pub(crate) fn start(
         writer: Box<dyn FlightWriter>,
-        (info, seed): (&GraphInfo, u64),
+        header: FlightHeader,
         clock: &Arc<RosClock>,
         workers: usize,
     ) -> Result<(Self, Vec<Box<dyn Recorder>>)> {
         let shared = Arc::<Shared>::default();
         let entries = (ENTRIES / (workers + 1)).next_power_of_two().max(ENTRIES_MIN);
-        let mut rings = Vec::new();
+        let (mut rings, mut item_rings) = (Vec::new(), Vec::new());
         let mut log = || {
+            let ((item_ring, items), taken_bytes) = (ring(ITEMS), Arc::<Counter>::default());
+            item_rings.push((items, taken_bytes.clone()));
             let ((ring, consumer), lost) = (ring(entries), Arc::<Counter>::default());
             rings.push((consumer, lost.clone()));
+            let items = ItemLog {
+                ring: item_ring,
+                taken_bytes,
+                pushed_bytes: 0,
+                bytes_max: ITEM_BYTES / workers.max(1) as u64,
+                pushed: 0,
+            };
             let (shared, clock) = (shared.clone(), clock.clone());
-            Log { ring, lost, shared, pushed: 0, wake_mask: entries / 4 - 1, clock }
+            Log { ring, lost, items, shared, pushed: 0, wake_mask: entries / 4 - 1, clock }
         };
         let logs: Vec<Log> = (0..workers).map(|_| log()).collect();
         let spins = log();
-        let header = FlightHeader::new(info, seed, clock.now());
         let (round, held) = (vec![LogPart::default(); rings.len()], vec![Vec::new(); rings.len()]);
         let (clock, is_over) = (clock.clone(), false);
-        let shared_by = shared.clone();
-        let tape = FlightTape { header, rings, round, held, is_over, clock, shared: shared_by };
+        let items = item_rings;
+        let tape_shared = shared.clone();
+        let tape =
+            FlightTape { header, rings, items, round, held, is_over, clock, shared: tape_shared };
         let thread = thread::Builder::new().name("ringspin-flight".into());
         let thread = thread.spawn(move || writer.write(tape));
         let thread = Some(thread.map_err(|error| thread_not_started(&error.to_string()))?);

@@ -3,9 +3,10 @@
 use super::entry::{Entry, EntryKind};
 use ringspin_executor::{
     CallbackId, Error, ErrorKind, EventId, EventOrigin, GraphInfo, Result, Time,
-    observed::Observations,
+    observed::{Observations, RemoteItem},
 };
 use std::fmt;
+use std::sync::Arc;
 
 /// The description of a recorded run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,17 +17,20 @@ pub struct FlightHeader {
     pub seed: u64,
     /// The executor's time at the start.
     pub start: Time,
+    /// The middleware with the items of other processes, such as `ros2`; empty if the graph had
+    /// none.
+    pub middleware: String,
 }
 
 impl FlightHeader {
-    pub(crate) fn new(info: &GraphInfo, seed: u64, start: Time) -> Self {
+    pub(crate) fn new(info: &GraphInfo, seed: u64, start: Time, middleware: &str) -> Self {
         let callbacks = info.callbacks.keys().map(|id| (id, info.name_of(id))).collect();
-        Self { callbacks, seed, start }
+        Self { callbacks, seed, start, middleware: middleware.into() }
     }
 
     /// Compares the graph with the recorded one.
     pub(crate) fn check(&self, info: &GraphInfo) -> Result<()> {
-        let here = Self::new(info, self.seed, self.start).callbacks;
+        let here = Self::new(info, self.seed, self.start, "").callbacks;
         let differs = |place: usize| self.callbacks.get(place) != here.get(place);
         let Some(place) = (0..self.callbacks.len().max(here.len())).find(|n| differs(*n)) else {
             return Ok(());
@@ -112,14 +116,24 @@ pub struct FlightBuilder {
     observed: Vec<Observations>,
     /// The step that runs, of each log.
     running: Vec<Option<usize>>,
+    /// The items of the middleware, of each log.
+    items: Vec<Vec<Arc<RemoteItem>>>,
     gap: Option<(u64, Time)>,
 }
 
 impl FlightBuilder {
     /// Begins a record.
     pub fn new(header: FlightHeader) -> Self {
-        let (steps, observed, running) = (Vec::new(), Vec::new(), Vec::new());
-        Self { header, steps, observed, running, gap: None }
+        let (steps, observed) = (Vec::new(), Vec::new());
+        Self { header, steps, observed, running: Vec::new(), items: Vec::new(), gap: None }
+    }
+
+    /// Adds items of a log, in their order: before the entries of the same round.
+    pub fn add_items(&mut self, log: usize, items: impl IntoIterator<Item = Arc<RemoteItem>>) {
+        if self.items.len() <= log {
+            self.items.resize(log + 1, Vec::new());
+        }
+        self.items[log].extend(items);
     }
 
     /// Adds entries of a log, in their order.
@@ -152,6 +166,14 @@ impl FlightBuilder {
             EntryKind::Refused => {
                 let refused = (entry.callback().0, entry.extra as u32);
                 self.observed(running, |observed| observed.refused.push(refused));
+                return;
+            }
+            EntryKind::Item => {
+                let items = self.items.get(log);
+                match items.and_then(|items| items.get(entry.extra as usize)).cloned() {
+                    Some(item) => self.observed(running, |observed| observed.items.push(item)),
+                    None => self.add_gap(log),
+                }
                 return;
             }
             EntryKind::Finished => {

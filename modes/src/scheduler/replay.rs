@@ -9,7 +9,7 @@ use super::{Exchange, Scheduler, Spin, Step};
 use crate::deterministic::Condition;
 use crate::flight::{FlightRecord, RecordedEvent, Tee};
 use crate::live_clock::SpinEnd;
-use ringspin_executor::observed::Observations;
+use ringspin_executor::observed::{Observations, RemoteChannel, RemoteItem};
 use ringspin_executor::{
     CallbackId, Clock, Completion, DeliveryOutcome, Dispatch, Error, ErrorKind, EventId,
     EventOrigin, GraphInfo, InFlight, Monitor, Network, ReadyEvent, Recorder, Result, Scope,
@@ -17,7 +17,10 @@ use ringspin_executor::{
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// How long the replay waits for another thread to publish a message.
+const PUBLISHED_WITHIN: Duration = Duration::from_secs(10);
 
 /// Its name in [failures](ringspin_executor::Failure) outside of the callbacks.
 const REPLAY: &str = "the replay";
@@ -76,6 +79,8 @@ pub(crate) fn network(record: &Arc<FlightRecord>, info: &GraphInfo) -> Arc<SimNe
 #[derive(Default)]
 struct Seen {
     observations: Observations,
+    /// The first item of a middleware that it does not take.
+    untaken: Option<Arc<RemoteItem>>,
     call: Option<Call>,
 }
 
@@ -109,11 +114,13 @@ impl Recorder for Check {
 
     fn finished(&mut self, dispatch: &Dispatch, Completion { digest, .. }: Completion) {
         let read = end_replay(&self.sim_network);
+        lock(&self.seen).untaken = observed::untaken();
         lock(&self.seen).call = Some(Call { dispatch: *dispatch, digest, read });
     }
 
     fn skipped(&mut self, _: &Dispatch, _: EventOrigin) {
         end_replay(&self.sim_network);
+        lock(&self.seen).untaken = observed::untaken();
     }
 }
 
@@ -169,6 +176,11 @@ impl Replayer {
                 return Ok(calls);
             }
             let repeated = self.repeat(step, &mut thread);
+            let untaken = lock(&self.seen).untaken.take();
+            let repeated = match (repeated, untaken) {
+                (_, Some(item)) => Err(not_taken(&item)),
+                (repeated, None) => repeated,
+            };
             if let Err(text) = repeated {
                 let error = self.differs(step, &text, monitor);
                 self.difference = Some(error.clone());
@@ -191,6 +203,8 @@ impl Replayer {
             Some(place) => seen.observations.clone_from(&self.record.observed[place]),
             None => seen.observations = Observations::default(),
         }
+        seen.untaken = seen.observations.items.first().cloned();
+        let has_item = seen.untaken.is_some();
         drop(seen);
         match step.origin {
             EventOrigin::Timer(due) => {
@@ -198,8 +212,12 @@ impl Replayer {
                     return Err("there is no such timer".into());
                 }
             }
+            _ if has_item => {
+                self.worker.notify(callback);
+                self.dispatch_pending(callback, step)?;
+            }
             EventOrigin::Message { .. } => {
-                if !self.sim_network.release(callback, event) {
+                if !self.release(callback, event) {
                     return Err(not_published(event));
                 }
                 self.dispatch_pending(callback, step)?;
@@ -207,6 +225,21 @@ impl Replayer {
             EventOrigin::Other => self.dispatch_pending(callback, step)?,
         }
         self.compare(step)
+    }
+
+    /// Hands the message of `event` over. One that a thread of the program publishes while it spins
+    /// is waited for.
+    fn release(&self, callback: CallbackId, event: EventId) -> bool {
+        let end = Instant::now() + PUBLISHED_WITHIN;
+        loop {
+            if self.sim_network.release(callback, event) {
+                return true;
+            }
+            if Instant::now() > end {
+                return false;
+            }
+            std::thread::sleep(Duration::from_micros(200));
+        }
     }
 
     /// Takes over what became ready; notices to the worker are handled at once.
@@ -304,11 +337,21 @@ impl Replayer {
     }
 }
 
+fn not_taken(item: &RemoteItem) -> String {
+    let RemoteChannel { topic, type_name, .. } = &*item.channel;
+    format!(
+        "nothing takes the item of {topic} with type {type_name}, which came from another process: \
+         this program does not have this type there; name it to the connection as in the recorded \
+         run (`ringspin::messages::Types`)"
+    )
+}
+
 fn not_published(EventId { source, sequence }: EventId) -> String {
     format!(
-        "no callback has published message {sequence} of source {}: it came from outside of the \
-         graph, or a callback before behaves differently",
-        source.0
+        "nothing has published message {sequence} of source {} within {} s: it came from outside \
+         of the graph, or a callback or thread behaves differently",
+        source.0,
+        PUBLISHED_WITHIN.as_secs()
     )
 }
 

@@ -53,7 +53,7 @@ impl<S: RosService> Client<S> {
     /// After a shutdown, and for a response that cannot be read: that one is then gone.
     pub fn take_response(&self) -> Result<Option<(i64, S::Response)>, Error> {
         let mut slot = None;
-        let sequence = self.take_into(&mut slot)?;
+        let sequence = self.take_into(&mut slot, |_, _| {})?;
         Ok(sequence.zip(slot))
     }
 }
@@ -99,7 +99,17 @@ impl Client {
     /// For a slot of another type (no response is taken), for a response that cannot be read (it is
     /// then lost), and after a shutdown.
     pub fn take_response(&self, slot: &mut dyn Any) -> Result<Option<i64>, Error> {
-        self.take_into(slot)
+        self.take_into(slot, |_, _| {})
+    }
+
+    /// Takes a response like [`take_response`](Self::take_response), and shows its number and its
+    /// bytes to `note`.
+    pub(crate) fn take_response_noting(
+        &self,
+        slot: &mut dyn Any,
+        note: impl FnOnce(i64, &[u8]),
+    ) -> Result<Option<i64>, Error> {
+        self.take_into(slot, note)
     }
 }
 
@@ -122,11 +132,16 @@ impl<S> Client<S> {
         self.send_request_serialized(bytes.map_err(|error| misfit(&self.rcl.entity, &error))?)
     }
 
-    fn take_into(&self, slot: &mut dyn Any) -> Result<Option<i64>, Error> {
+    fn take_into(
+        &self,
+        slot: &mut dyn Any,
+        note: impl FnOnce(i64, &[u8]),
+    ) -> Result<Option<i64>, Error> {
         let (entity, table) = (&self.rcl.entity, self.table.response());
         check_slot(table, slot, entity)?;
         self.take_response_with(|number, bytes| {
             table.read(bytes, slot).map_err(|error| misfit(entity, &error))?;
+            note(number, bytes);
             Ok(number)
         })
     }

@@ -52,7 +52,7 @@ impl<S: RosService> Service<S> {
     /// After a shutdown, and for a request that cannot be read: that one is then gone.
     pub fn take_request(&self) -> Result<Option<(S::Request, RequestId)>, Error> {
         let mut slot = None;
-        let id = self.take_into(&mut slot)?;
+        let id = self.take_into(&mut slot, |_| {})?;
         Ok(slot.zip(id))
     }
 
@@ -99,7 +99,16 @@ impl Service {
     /// For a slot of another type (no request is taken), for a request that cannot be read (it is
     /// then lost), and after a shutdown.
     pub fn take_request(&self, slot: &mut dyn Any) -> Result<Option<RequestId>, Error> {
-        self.take_into(slot)
+        self.take_into(slot, |_| {})
+    }
+
+    /// Takes a request like [`take_request`](Self::take_request), and shows its bytes to `note`.
+    pub(crate) fn take_request_noting(
+        &self,
+        slot: &mut dyn Any,
+        note: impl FnOnce(&[u8]),
+    ) -> Result<Option<RequestId>, Error> {
+        self.take_into(slot, note)
     }
 
     /// Answers a request with a response of the Rust type of the table, like
@@ -222,11 +231,16 @@ impl<S> Service<S> {
         self.send_response_serialized(id, bytes.map_err(|error| misfit(&self.rcl.entity, &error))?)
     }
 
-    fn take_into(&self, slot: &mut dyn Any) -> Result<Option<RequestId>, Error> {
+    fn take_into(
+        &self,
+        slot: &mut dyn Any,
+        note: impl FnOnce(&[u8]),
+    ) -> Result<Option<RequestId>, Error> {
         let (entity, table) = (&self.rcl.entity, self.table.request());
         check_slot(table, slot, entity)?;
         self.take_request_with(|bytes, id| {
             table.read(bytes, slot).map_err(|error| misfit(entity, &error))?;
+            note(bytes);
             Ok(id)
         })
     }

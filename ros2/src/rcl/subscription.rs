@@ -247,6 +247,11 @@ impl<T> Subscription<T> {
         Ok(taken.map(|info| (self.buffer.bytes(), info)))
     }
 
+    /// The bytes of the last message that was taken.
+    pub(crate) fn last_bytes(&self) -> &[u8] {
+        self.buffer.bytes()
+    }
+
     fn create(
         node: &Node,
         resolved: Resolved<'_, ffi::rosidl_message_type_support_t>,

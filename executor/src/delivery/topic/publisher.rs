@@ -10,6 +10,7 @@ use crate::base::error::{ErrorKind, written_error};
 use crate::base::escape::BoxError;
 use crate::base::event::{EventId, SourceId};
 use crate::base::lock::lock;
+use crate::base::observed;
 use crate::delivery::message::{Envelope, Expiry};
 use ringspin_ringbuf::{CacheLines, Counter, pool};
 use std::fmt;
@@ -316,6 +317,7 @@ impl<M: Send + Sync + 'static> Publisher<M> {
             let text = format!("failed to count the subscriptions of topic {topic}: {error}");
             crate::Error::new(ErrorKind::Middleware, text).on_topic(topic).caused_by(error)
         })?;
+        let count = observed::reading(|| count as u64) as usize;
         Ok(count + if includes_locals { 0 } else { inside() })
     }
 

@@ -10,8 +10,9 @@
 use super::calls::{Calls, Search};
 use super::client::Shared;
 use super::{CallError, CallRefused, ReplyTo, Request, Response};
+use crate::base::observed::{self, RemoteChannel, RemoteItem};
 use crate::delivery::remote::{RemoteNotifier, Source, Taken};
-use crate::features::middleware::{RemoteClient, RemoteResponder, RemoteServer};
+use crate::features::middleware::{RemoteClient, RemoteResponder, RemoteServer, Sent};
 use crate::running::event_loop::BoxError;
 use ringspin_ringbuf::table::Ticket;
 use std::sync::{Arc, Weak};
@@ -92,7 +93,10 @@ pub(super) fn send_request<S, P, Q: 'static>(
 ) -> Result<(), CallRefused<Q>> {
     let unsent = Unsent(calls, ticket);
     let sent = match remote.send(&request) {
-        Ok(sent) => sent,
+        // The responses of a record have the numbers of its calls.
+        Ok(Sent { number, servers }) => {
+            Sent { number: observed::reading(|| number as u64) as i64, servers }
+        }
         Err(error) => {
             tracing::error!(%error, "failed to send a request to another process");
             return Err(CallRefused { request, reason: CallError::Unsent });
@@ -119,12 +123,24 @@ pub(super) struct RemoteResponses<S, Q, P> {
     shared: Weak<Shared<S, Q, P>>,
     remote: Arc<dyn RemoteClient>,
     /// Responses that came before the threads of their calls knew the numbers of these.
-    early: Vec<(i64, P)>,
+    early: Vec<(i64, P, Option<Arc<RemoteItem>>)>,
+    /// The calls that a record lists as lost with their servers.
+    lost: Arc<RemoteChannel>,
 }
 
 impl<S, Q, P> RemoteResponses<S, Q, P> {
-    pub(super) fn new(shared: Weak<Shared<S, Q, P>>, remote: Arc<dyn RemoteClient>) -> Self {
-        Self { shared, remote, early: Vec::new() }
+    pub(super) fn new(
+        service: &str,
+        shared: Weak<Shared<S, Q, P>>,
+        remote: Arc<dyn RemoteClient>,
+    ) -> Self {
+        let lost = RemoteChannel {
+            topic: format!("{service}/_lost"),
+            type_name: "std_msgs/msg/Empty".into(),
+            definition: String::new(),
+            type_hash: String::new(),
+        };
+        Self { shared, remote, early: Vec::new(), lost: Arc::new(lost) }
     }
 }
 
@@ -145,10 +161,13 @@ where
         match search {
             Some(Search::Found(ticket)) => *item = Some(Response::from_beyond(ticket, Ok(body))),
             Some(Search::Unknown) => {
-                self.early.push((number, body));
+                self.early.push((number, body, observed::withdraw_item()));
                 return Ok(Taken::Stale);
             }
-            Some(Search::Ended) | None => return Ok(Taken::Stale),
+            Some(Search::Ended) | None => {
+                observed::withdraw_item();
+                return Ok(Taken::Stale);
+            }
         }
         Ok(Taken::Item)
     }
@@ -164,19 +183,34 @@ where
         let Some(shared) = self.shared.upgrade() else { return false };
         let calls = shared.calls();
         let mut n = 0;
-        while let Some((number, _)) = self.early.get(n) {
+        while let Some((number, ..)) = self.early.get(n) {
             match calls.find_sent(*number) {
                 Search::Unknown => n += 1,
                 Search::Ended => drop(self.early.swap_remove(n)),
                 Search::Found(ticket) => {
-                    let (_, body) = self.early.swap_remove(n);
+                    let (_, body, noted) = self.early.swap_remove(n);
+                    observed::note_again(noted);
                     *item = Some(Response::from_beyond(ticket, Ok(body)));
                     return true;
                 }
             }
         }
         // All responses that these servers sent have been taken before.
-        let Some(ticket) = calls.first_lost(self.remote.servers_gone()) else { return false };
+        let lost = match observed::next_item(&self.lost) {
+            Some(item) => match calls.find_sent(item.number) {
+                Search::Found(ticket) => Some((ticket, item.number)),
+                Search::Unknown | Search::Ended => None,
+            },
+            None => calls.first_lost(self.remote.servers_gone()),
+        };
+        let Some((ticket, number)) = lost else { return false };
+        observed::note_item(|| RemoteItem {
+            channel: self.lost.clone(),
+            number,
+            source_ns: 0,
+            received_ns: 0,
+            bytes: vec![0, 1, 0, 0, 0],
+        });
         *item = Some(Response::from_beyond(ticket, Err(CallError::ServerLost)));
         true
     }

@@ -125,10 +125,11 @@ impl<S, P> Calls<S, P> {
         search
     }
 
-    /// The first call that only the first `gone` servers could answer.
-    pub(super) fn first_lost(&self, gone: u64) -> Option<Ticket> {
+    /// The first call that only the first `gone` servers could answer, and its number.
+    pub(super) fn first_lost(&self, gone: u64) -> Option<(Ticket, i64)> {
         let lost = |(ticket, notes): (Ticket, &Notes)| {
-            notes.sent().filter(|sent| sent.servers <= gone).map(|_| ticket)
+            let sent = notes.sent().filter(|sent| sent.servers <= gone)?;
+            Some((ticket, sent.number))
         };
         self.open.filled().filter_map(lost).min()
     }
@@ -193,7 +194,7 @@ mod tests {
             (calls.find_sent(7), calls.find_sent(8)),
             (Search::Found(ticket), Search::Ended)
         );
-        assert_eq!((calls.first_lost(0), calls.first_lost(1)), (None, Some(ticket)));
+        assert_eq!((calls.first_lost(0), calls.first_lost(1)), (None, Some((ticket, 7))));
         assert!(calls.next_timeout().is_some());
         calls.end(ticket).unwrap();
         assert_eq!((calls.find_sent(7), calls.first_lost(1)), (Search::Ended, None));

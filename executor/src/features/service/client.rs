@@ -20,6 +20,7 @@ use crate::base::error::Result;
 use crate::base::escape::drop_each;
 use crate::base::event::{EventId, SourceId};
 use crate::base::info::ClientInfo;
+use crate::base::observed;
 use crate::base::qos::QoS;
 use crate::base::stop;
 use crate::base::time::{Clock, NodeClock, Time};
@@ -131,7 +132,7 @@ where
     pub fn service_is_ready(&self) -> bool {
         let shared = &*self.shared;
         shared.requests.is_subscribed()
-            || shared.remote.as_ref().is_some_and(|(remote, _)| remote.is_available())
+            || shared.remote.as_ref().is_some_and(|(remote, _)| is_available(remote))
     }
 
     /// Sends `request`, and calls `then` with the response, or with the reason why there is none,
@@ -293,13 +294,18 @@ where
             Ok(claim) => claim,
             Err(reason) => return refused(request, reason),
         };
-        if !remote.0.is_available() {
+        if !is_available(&remote.0) {
             return refused(request, CallError::NoService);
         }
         let ticket = claim.ticket();
         calls::open(claim, then(), deadline, true);
         send_request(remote, request, &self.calls, ticket).map(|()| ticket)
     }
+}
+
+/// Whether a service has a server outside of the process; also in a record.
+fn is_available(remote: &Arc<dyn RemoteClient>) -> bool {
+    observed::reading(|| remote.is_available().into()) != 0
 }
 
 /// The port for responses; the other one is for timeouts.
@@ -476,7 +482,7 @@ where
         let timeout_source = builder.next_source();
         // A response takes the way of its request, so none from the process comes from here.
         let remote = beyond.map(|(remote, notifier)| {
-            let responses = RemoteResponses::new(Arc::downgrade(&shared), remote);
+            let responses = RemoteResponses::new(&service, Arc::downgrade(&shared), remote);
             Remote::new(&service, builder.next_source(), Box::new(responses), notifier)
         });
         let source = EventSource::queue(qos.depth(), remote.as_ref());

@@ -1,14 +1,18 @@
 //! The registry of Rust types that are ROS types. A generic `create_publisher::<M>()`, which knows
 //! only the identity of `M`, looks its table up.
 
+mod action;
+mod lifecycle;
+mod named;
 mod primitives;
 
-use crate::action::{self, ActionTypes};
-use crate::lifecycle;
-use ringspin_messages::{
+pub use named::NamedTypes;
+
+use crate::{
     CdrService, CdrType, GeneratedMessage, RosAction, RosMessage, RosService, TypeVisitor,
     visit_types,
 };
+use action::ActionTypes;
 use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -21,7 +25,7 @@ use std::sync::{Arc, OnceLock};
 ///
 /// ```
 /// use ringspin_messages::std_msgs;
-/// use ringspin_ros2::Types;
+/// use ringspin_messages::Types;
 /// use std::any::TypeId;
 /// let types = Types::installed();
 /// let table = types.message(TypeId::of::<std_msgs::msg::String>()).unwrap();
@@ -39,7 +43,7 @@ use std::sync::{Arc, OnceLock};
 /// # mod my_msgs_crate {
 /// #     pub fn visit_types(_: &mut impl ringspin_messages::TypeVisitor) {}
 /// # }
-/// let mut types = ringspin_ros2::Types::installed();
+/// let mut types = ringspin_messages::Types::installed();
 /// my_msgs_crate::visit_types(&mut types);
 /// ```
 #[derive(Clone, Default)]
@@ -95,7 +99,7 @@ impl Types {
     /// #     const DEFINITION: &'static str = "";
     /// #     const TYPE_HASH: &'static str = "";
     /// # }
-    /// use ringspin_ros2::Types;
+    /// use ringspin_messages::Types;
     /// let types = Types::installed().with_message::<Reading>();
     /// ```
     #[must_use]

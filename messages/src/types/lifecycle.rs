@@ -1,9 +1,9 @@
 //! The services of a managed node as those of `lifecycle_msgs`.
 
+use crate::cdr::{self, CdrError};
+use crate::lifecycle_msgs::{msg, srv};
+use crate::{CdrMapping, CdrService, RosMessage, RosType};
 use ringspin_executor::{LifecycleState, Transition};
-use ringspin_messages::cdr::{self, CdrError};
-use ringspin_messages::lifecycle_msgs::{msg, srv};
-use ringspin_messages::{CdrMapping, CdrService, RosMessage, RosType};
 use std::marker::PhantomData;
 
 /// The tables of the services.

@@ -1,31 +1,36 @@
 //! ROS types of single topics and services: for Rust types that stand for several ROS types, and
 //! for serialized messages.
 
+use crate::{CdrService, CdrType, RawMessage, RosType};
 use ringspin_executor::{Error, ErrorKind, ServiceTypes, TypeName};
-use ringspin_messages::{CdrService, CdrType, RawMessage, RosType};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 /// The tables by fully qualified name. Tables of types that are known by name are never freed.
 #[derive(Debug, Default)]
-pub(crate) struct NamedTypes {
+pub struct NamedTypes {
     topics: Mutex<BTreeMap<String, &'static CdrType>>,
     services: Mutex<BTreeMap<String, &'static CdrService>>,
 }
 
 impl NamedTypes {
-    pub(crate) fn set_topic(&self, topic: &str, table: &'static CdrType) {
+    /// Sets the type of `topic`.
+    pub fn set_topic(&self, topic: &str, table: &'static CdrType) {
         let mut topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
         topics.insert(topic.into(), table);
     }
 
-    pub(crate) fn set_service(&self, service: &str, table: &'static CdrService) {
+    /// Sets the type of `service`.
+    pub fn set_service(&self, service: &str, table: &'static CdrService) {
         let mut services = self.services.lock().unwrap_or_else(PoisonError::into_inner);
         services.insert(service.into(), table);
     }
 
     /// Sets the type of the serialized messages of `topic`; an empty `hash` is not known.
-    pub(crate) fn set_raw(&self, topic: &str, name: &str, hash: &str) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// If it was set to another one.
+    pub fn set_raw(&self, topic: &str, name: &str, hash: &str) -> Result<(), Error> {
         let mut topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = topics.get(topic) {
             let is_other_hash = ![known.hash(), hash].contains(&"") && known.hash() != hash;
@@ -48,11 +53,10 @@ impl NamedTypes {
     }
 
     /// The table of a topic, if it is of messages of this Rust type.
-    pub(crate) fn topic(
-        &self,
-        topic: &str,
-        message: TypeName,
-    ) -> Result<Option<&'static CdrType>, Error> {
+    ///
+    /// # Errors
+    /// For serialized messages of a topic without a type.
+    pub fn topic(&self, topic: &str, message: TypeName) -> Result<Option<&'static CdrType>, Error> {
         let topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
         let table = topics.get(topic).copied().filter(|table| table.rust_type() == message.id);
         if table.is_none() && message == TypeName::of::<RawMessage>() {
@@ -66,11 +70,7 @@ impl NamedTypes {
     }
 
     /// The table of a service, if it is of messages of these Rust types.
-    pub(crate) fn service(
-        &self,
-        service: &str,
-        types: ServiceTypes,
-    ) -> Option<&'static CdrService> {
+    pub fn service(&self, service: &str, types: ServiceTypes) -> Option<&'static CdrService> {
         let services = self.services.lock().unwrap_or_else(PoisonError::into_inner);
         services.get(service).copied().filter(|table| {
             table.request().rust_type() == types.request.id

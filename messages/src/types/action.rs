@@ -2,10 +2,10 @@
 
 mod wire;
 
+use crate::action_msgs::msg;
+use crate::action_msgs::srv::CancelGoal;
+use crate::{CdrService, CdrType, RosAction};
 use ringspin_executor::action::messages::{CancelGoalRequest, CancelGoalResponse, GoalStatusArray};
-use ringspin_messages::action_msgs::msg;
-use ringspin_messages::action_msgs::srv::CancelGoal;
-use ringspin_messages::{CdrService, CdrType, RosAction};
 
 /// The type tables of an action's services and topics.
 ///

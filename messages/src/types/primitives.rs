@@ -1,9 +1,9 @@
 //! Rust's own numbers, `bool` and `String`, as the messages of `std_msgs` that have one such field.
 
+use crate::cdr::{self, CdrError};
+use crate::std_msgs::msg;
+use crate::{CdrMapping, CdrType, RosMessage, RosType};
 use ringspin_executor::MessageCheck;
-use ringspin_messages::cdr::{self, CdrError};
-use ringspin_messages::std_msgs::msg;
-use ringspin_messages::{CdrMapping, CdrType, RosMessage, RosType};
 use std::marker::PhantomData;
 
 /// A message with the serialization of its one field, a `T`.

@@ -2,12 +2,12 @@
 //! fields, and sixteen bytes that of a `unique_identifier_msgs/msg/UUID`. Messages from other
 //! processes may hold any values.
 
+use crate::builtin_interfaces::msg::Time as Stamp;
+use crate::cdr::{self, CdrError};
+use crate::{CdrMapping, RosAction, RosMessage, RosService, RosType, goal_status};
 use ringspin_executor::action::messages::{
     FeedbackMessage, GetResultRequest, GetResultResponse, GoalId, SendGoalRequest, SendGoalResponse,
 };
-use ringspin_messages::builtin_interfaces::msg::Time as Stamp;
-use ringspin_messages::cdr::{self, CdrError};
-use ringspin_messages::{CdrMapping, RosAction, RosMessage, RosService, RosType, goal_status};
 use std::marker::PhantomData;
 use std::sync::Arc;
 

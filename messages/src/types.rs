@@ -108,7 +108,7 @@ impl Types {
     }
 
     /// With the message type of `table`, such as that of a
-    /// [`CdrMapping`](ringspin_messages::CdrMapping).
+    /// [`CdrMapping`](crate::CdrMapping).
     #[must_use]
     pub fn with_table(mut self, table: &'static CdrType) -> Self {
         self.add_message(table);
